@@ -1,0 +1,49 @@
+use super::*;
+use crate::testing::resolved;
+
+#[test]
+fn places_spelling_and_redundancy_do_not_change_the_meaning() {
+    let a = resolved("fs: {read: [., src, ./src/../src/], write: []}\nenv: {allow: ['LC_*', LC_ALL, LD_PRELOAD]}");
+    let b = resolved(
+        "# a comment\n\nfs:\n  write: []\n  read:\n    - {path: /workshop/project, why: all, need: preferred}\nenv: {allow: ['LC_*']}",
+    );
+    assert_eq!(a.meaning(), b.meaning());
+    assert_eq!(a.sha256(), b.sha256());
+}
+
+#[test]
+fn every_part_changes_the_hash() {
+    let texts = [
+        "{}",
+        "fs: {read: []}",
+        "fs: {write: [.]}",
+        "fs: {deny: [x]}",
+        "fs: {deny: ['*.x']}",
+        "network: true",
+        "network: {allow: [h]}",
+        "network: {allow: [h], deny: [i]}",
+        "env: {allow: []}",
+        "env: {set: {A: b}}",
+        "max_runtime_mins: 11",
+        "max_runtime_mins: none",
+        "limits: {pids: 1}",
+        "limits: {pids: none}",
+        "isolation: landlock",
+        "backend: native",
+        "image: i",
+        "model_access: none",
+        "model_endpoint: https://h",
+        "auth: mount",
+        "unprotect: [.envrc]",
+        "mode: inherit",
+    ];
+    let hashes: BTreeSet<String> = texts.iter().map(|text| resolved(text).sha256()).collect();
+    assert_eq!(hashes.len(), texts.len());
+}
+
+#[test]
+fn two_paths_never_have_one_spelling() {
+    let odd = |bytes: &[u8]| spelled(Path::new(std::ffi::OsStr::from_bytes(bytes)));
+    assert_eq!(odd(b"/a\xff"), "/a\\xff");
+    assert_eq!(odd(b"/a\\xff"), "/a\\\\xff");
+}

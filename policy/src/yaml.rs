@@ -1,0 +1,367 @@
+//! Text to a tree of values that know their line and column.
+//!
+//! The only place that knows the YAML library. Built from parser events on a stack of our own, not by a recursive
+//! deserializer: 64 levels of the latter need more stack than a thread has, and a hostile file must not end the process.
+//! Strict: duplicate keys, tags, directives, keys that are not text, several documents, deep nesting and expanding aliases
+//! are errors. INVARIANT: the tree is at most `MAX_DEPTH` deep, and aliases add at most `MAX_COPIED` to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_saphyr::granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, options};
+
+use crate::error::{MAX_BYTES, MAX_DEPTH, PolicyError, place, shown};
+use crate::origin::{Origin, Source};
+
+/// What anchors and aliases may copy: a value counts 1, and 1 for each 16 bytes of its text.
+const MAX_COPIED: usize = 100_000;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Node {
+    pub(crate) value: Value,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    Null,
+    Bool(bool),
+    Int(i128),
+    Float(f64),
+    Text(String),
+    List(Vec<Node>),
+    Map(Vec<(Key, Node)>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Key {
+    pub(crate) name: String,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+impl Node {
+    /// What the author wrote, in words for an error.
+    pub(crate) fn found(&self) -> String {
+        match &self.value {
+            Value::Null => "nothing".into(),
+            Value::Bool(b) => format!("`{b}`"),
+            Value::Int(i) => format!("the number `{i}`"),
+            Value::Float(f) => format!("the number `{f}`"),
+            Value::Text(t) => format!("the text `{}`", shown(t)),
+            Value::List(_) => "a list".into(),
+            Value::Map(_) => "a mapping".into(),
+        }
+    }
+}
+
+/// Reads one document. An empty one is `Value::Null`.
+pub(crate) fn read(source: &Source, text: &str) -> Result<Node, PolicyError> {
+    if text.len() > MAX_BYTES {
+        return Err(PolicyError::TooLarge {
+            at: place(source, 0, 0),
+            bytes: text.len(),
+        });
+    }
+    let options = options! {
+        // Above our own bound, which has the better words.
+        block_nesting_limit: MAX_DEPTH + 8,
+        flow_nesting_limit: MAX_DEPTH + 8,
+        disallow_directives: true,
+        emit_comments: false,
+    };
+    let mut tree = Tree::new(source);
+    for event in Parser::new_from_str_with_options(text, options) {
+        let (event, span) = event.map_err(|error| in_our_words(source, &error))?;
+        tree.take(event, span.start)?;
+    }
+    Ok(tree.root.unwrap_or(Node {
+        value: Value::Null,
+        line: 1,
+        column: 1,
+    }))
+}
+
+/// Checks that bytes are text, and names the place where they stop being it.
+pub(crate) fn text_of<'a>(source: &Source, bytes: &'a [u8]) -> Result<&'a str, PolicyError> {
+    if bytes.len() > MAX_BYTES {
+        return Err(PolicyError::TooLarge {
+            at: place(source, 0, 0),
+            bytes: bytes.len(),
+        });
+    }
+    std::str::from_utf8(bytes).map_err(|error| {
+        let good = String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default());
+        let line = good.matches('\n').count() + 1;
+        let column = good.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        PolicyError::NotUtf8 {
+            at: place(source, small(line), small(column)),
+        }
+    })
+}
+
+fn in_our_words(source: &Source, error: &ScanError) -> PolicyError {
+    let at = marked(source, *error.marker());
+    if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
+        PolicyError::TooDeep { at }
+    } else {
+        syntax(at, &error.info())
+    }
+}
+
+fn marked(source: &Source, mark: Marker) -> Origin {
+    place(source, small(mark.line()), small(mark.col().saturating_add(1)))
+}
+
+fn syntax(at: Origin, message: &str) -> PolicyError {
+    let first = message.lines().next().unwrap_or_default();
+    PolicyError::Syntax {
+        at,
+        message: shown(first.trim_end_matches('.')),
+    }
+}
+
+fn small(number: usize) -> u32 {
+    number.try_into().unwrap_or(u32::MAX)
+}
+
+/// A list or mapping whose end has not come yet.
+struct Open {
+    anchor: usize,
+    line: u32,
+    column: u32,
+    size: Size,
+    inside: Inside,
+}
+
+enum Inside {
+    List(Vec<Node>),
+    Map {
+        entries: Vec<(Key, Node)>,
+        seen: BTreeSet<String>,
+        key: Option<Key>,
+    },
+}
+
+/// What a value costs to copy.
+#[derive(Clone, Copy)]
+struct Size {
+    weight: usize,
+    depth: usize,
+}
+
+struct Tree<'s> {
+    source: &'s Source,
+    open: Vec<Open>,
+    root: Option<Node>,
+    anchors: BTreeMap<usize, (Node, Size)>,
+    copied: usize,
+}
+
+impl<'s> Tree<'s> {
+    fn new(source: &'s Source) -> Self {
+        Self {
+            source,
+            open: Vec::new(),
+            root: None,
+            anchors: BTreeMap::new(),
+            copied: 0,
+        }
+    }
+
+    // The library's enum grows; what is not named here carries no value.
+    #[allow(clippy::wildcard_enum_match_arm)]
+    fn take(&mut self, event: Event<'_>, mark: Marker) -> Result<(), PolicyError> {
+        let at = marked(self.source, mark);
+        if event.tag().is_some() {
+            return Err(syntax(at, "tags (`!…`) are not read"));
+        }
+        match event {
+            Event::Scalar(text, style, anchor, _) => {
+                if self.wants_key() {
+                    return self.key(text.into_owned(), &at);
+                }
+                let size = Size {
+                    weight: 1 + text.len() / 16,
+                    depth: 0,
+                };
+                let value = if style == ScalarStyle::Plain {
+                    plain(&text)
+                } else {
+                    Value::Text(text.into_owned())
+                };
+                self.add(
+                    Node {
+                        value,
+                        line: at.line,
+                        column: at.column,
+                    },
+                    size,
+                    anchor,
+                    &at,
+                )
+            }
+            Event::SequenceStart(_, anchor, _) => self.start(Inside::List(Vec::new()), anchor, &at),
+            Event::MappingStart(_, anchor, _) => self.start(
+                Inside::Map {
+                    entries: Vec::new(),
+                    seen: BTreeSet::new(),
+                    key: None,
+                },
+                anchor,
+                &at,
+            ),
+            Event::SequenceEnd | Event::MappingEnd => self.end(&at),
+            Event::Alias(anchor) => self.alias(anchor, &at),
+            Event::DocumentStart(..) if self.root.is_some() => Err(PolicyError::MultipleDocuments { at }),
+            _ => Ok(()),
+        }
+    }
+
+    fn wants_key(&self) -> bool {
+        matches!(
+            self.open.last(),
+            Some(Open {
+                inside: Inside::Map { key: None, .. },
+                ..
+            })
+        )
+    }
+
+    fn key(&mut self, name: String, at: &Origin) -> Result<(), PolicyError> {
+        if let Some(Open {
+            inside: Inside::Map { seen, key, .. },
+            ..
+        }) = self.open.last_mut()
+        {
+            if !seen.insert(name.clone()) {
+                return Err(PolicyError::DuplicateKey {
+                    at: at.clone(),
+                    key: name,
+                });
+            }
+            *key = Some(Key {
+                name,
+                line: at.line,
+                column: at.column,
+            });
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, inside: Inside, anchor: usize, at: &Origin) -> Result<(), PolicyError> {
+        if self.wants_key() {
+            return Err(syntax(at.clone(), "a key must be text"));
+        }
+        if self.open.len() >= MAX_DEPTH {
+            return Err(PolicyError::TooDeep { at: at.clone() });
+        }
+        self.open.push(Open {
+            anchor,
+            line: at.line,
+            column: at.column,
+            size: Size { weight: 1, depth: 1 },
+            inside,
+        });
+        Ok(())
+    }
+
+    fn end(&mut self, at: &Origin) -> Result<(), PolicyError> {
+        let Some(Open {
+            anchor,
+            line,
+            column,
+            size,
+            inside,
+        }) = self.open.pop()
+        else {
+            return Ok(());
+        };
+        let value = match inside {
+            Inside::List(items) => Value::List(items),
+            Inside::Map { entries, .. } => Value::Map(entries),
+        };
+        self.add(Node { value, line, column }, size, anchor, at)
+    }
+
+    fn alias(&mut self, anchor: usize, at: &Origin) -> Result<(), PolicyError> {
+        if self.wants_key() {
+            return Err(syntax(at.clone(), "a key must be text"));
+        }
+        let Some((node, size)) = self.anchors.get(&anchor) else {
+            return Err(syntax(at.clone(), "the alias names a value that contains it"));
+        };
+        if self.open.len() + size.depth > MAX_DEPTH {
+            return Err(PolicyError::TooDeep { at: at.clone() });
+        }
+        let (size, node) = (
+            *size,
+            self.copied
+                .checked_add(size.weight)
+                .filter(|sum| *sum <= MAX_COPIED)
+                .map(|_| node.clone()),
+        );
+        self.copied = self.copied.saturating_add(size.weight);
+        match node {
+            Some(node) => self.add(node, size, 0, at),
+            None => Err(PolicyError::TooManyAliases { at: at.clone() }),
+        }
+    }
+
+    /// Puts a complete value where it belongs.
+    fn add(&mut self, node: Node, size: Size, anchor: usize, at: &Origin) -> Result<(), PolicyError> {
+        if anchor > 0 {
+            self.copied = self.copied.saturating_add(size.weight);
+            if self.copied > MAX_COPIED {
+                return Err(PolicyError::TooManyAliases { at: at.clone() });
+            }
+            self.anchors.insert(anchor, (node.clone(), size));
+        }
+        let Some(parent) = self.open.last_mut() else {
+            self.root = Some(node);
+            return Ok(());
+        };
+        parent.size.weight = parent.size.weight.saturating_add(size.weight);
+        parent.size.depth = parent.size.depth.max(size.depth + 1);
+        match &mut parent.inside {
+            Inside::List(items) => items.push(node),
+            Inside::Map { entries, key, .. } => entries.extend(key.take().map(|key| (key, node))),
+        }
+        Ok(())
+    }
+}
+
+/// An unquoted word by the core schema of YAML 1.2. A number with a leading zero is text: some read it as octal.
+fn plain(text: &str) -> Value {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
+        "true" | "True" | "TRUE" => return Value::Bool(true),
+        "false" | "False" | "FALSE" => return Value::Bool(false),
+        ".nan" | ".NaN" | ".NAN" => return Value::Float(f64::NAN),
+        _ => {}
+    }
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    match digits {
+        ".inf" | ".Inf" | ".INF" if text.starts_with('-') => return Value::Float(f64::NEG_INFINITY),
+        ".inf" | ".Inf" | ".INF" => return Value::Float(f64::INFINITY),
+        _ => {}
+    }
+    let leading_zero =
+        digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.") && !digits.starts_with("0e");
+    let numeric = digits
+        .bytes()
+        .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'-' | b'+'))
+        && digits.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    if leading_zero || !numeric {
+        return Value::Text(text.to_owned());
+    }
+    match (text.parse::<i128>(), text.parse::<f64>()) {
+        (Ok(int), _) => Value::Int(int),
+        (Err(_), Ok(float)) => Value::Float(float),
+        (Err(_), Err(_)) => Value::Text(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+#[path = "yaml_tests.rs"]
+mod tests;

@@ -1,0 +1,174 @@
+//! The command line, as the contract fixes it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::args_more::{DoctorArgs, PolicyCommand, TrustArgs};
+
+/// Runs AI coding agents and any other command inside a sandbox built from a policy
+#[derive(Debug, Parser)]
+#[command(name = "glee-supervisor", version, max_term_width = 100)]
+#[command(after_help = "Example:\n  glee-supervisor run --policy restricted -- ls -la")]
+pub(crate) struct Cli {
+    /// The project [default: the nearest parent directory that has .glee/, else the working directory]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a command in a sandbox
+    Run(RunArgs),
+    /// Show what this machine can enforce, and what to do about the rest
+    Doctor(DoctorArgs),
+    /// List, show, check and plan policies
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor policy show workspace")]
+    Policy(PolicyCommand),
+    /// Let the project's own configuration count in full, after showing what it asks for
+    Trust(TrustArgs),
+    /// Forget what was trusted of the project
+    #[command(after_help = "Example:\n  glee-supervisor untrust --project ~/src/app")]
+    Untrust,
+    /// Print a completion script for a shell
+    #[command(after_help = "Example:\n  source <(glee-supervisor completions bash)")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit status: the command's own; 128+N if signal N ended it; 124 the deadline was reached;
+125 the sandbox was refused or could not be built, and the command never started;
+126 found but not executable; 127 not found.
+
+Example:
+  glee-supervisor run --policy workspace --timeout 5m --report report.json -- make test")]
+pub(crate) struct RunArgs {
+    /// A profile's name, or a path to a YAML file [default: the project's own, else restricted]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub(crate) policy: Option<String>,
+
+    /// How long the command may run: 90s, 30m, 1h30m
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Write a JSON report of the run here
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// What contains the command
+    #[arg(long, value_name = "BACKEND")]
+    pub(crate) backend: Option<Backend>,
+
+    /// Also allow reading this path
+    #[arg(long, value_name = "PATH")]
+    pub(crate) read: Vec<OsString>,
+
+    /// Also allow writing this path
+    #[arg(long, value_name = "PATH")]
+    pub(crate) write: Vec<OsString>,
+
+    /// Also allow connecting to this host
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub(crate) net: Vec<String>,
+
+    /// Also pass this variable, or set it
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    pub(crate) env: Vec<OsString>,
+
+    /// How the project is given to the command
+    #[arg(long, value_name = "HOW")]
+    pub(crate) workspace: Option<Workspace>,
+
+    /// Record also what would have been denied before it was tried
+    #[arg(long)]
+    pub(crate) explain: bool,
+
+    /// Print no summary of denials
+    #[arg(long)]
+    pub(crate) no_denials: bool,
+
+    /// The command and its arguments, after `--`
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Backend {
+    Auto,
+    Native,
+    Podman,
+    Docker,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Workspace {
+    Shared,
+    Cow,
+    Worktree,
+}
+
+/// `90`, `90s`, `1.5m`, `1h30m`, `250ms`.
+fn duration(text: &str) -> Result<Duration, String> {
+    const MOST: f64 = 366.0 * 86_400.0;
+    let wrong = || format!("`{text}` is not a time: write 90s, 30m or 1h30m");
+    let mut rest = text;
+    let mut seconds = 0.0;
+    if rest.is_empty() {
+        return Err(wrong());
+    }
+    while !rest.is_empty() {
+        let end = rest
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(rest.len());
+        let (number, after) = rest.split_at(end);
+        let number: f64 = number.parse().map_err(|_| wrong())?;
+        let end = after
+            .find(|c: char| c.is_ascii_digit() || c == '.')
+            .unwrap_or(after.len());
+        let (unit, after) = after.split_at(end);
+        let factor = match unit {
+            "ms" => 0.001,
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            "d" => 86_400.0,
+            "" if after.is_empty() && end == 0 && !text.contains(|c: char| c.is_ascii_alphabetic()) => 1.0,
+            _ => return Err(wrong()),
+        };
+        seconds += number * factor;
+        rest = after;
+    }
+    if !(seconds > 0.0 && seconds <= MOST) {
+        return Err(format!("`{text}` is not a time between 1ms and a year"));
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        let read = |text| duration(text).ok();
+        assert_eq!(read("90"), Some(Duration::from_secs(90)));
+        assert_eq!(read("30s"), Some(Duration::from_secs(30)));
+        assert_eq!(read("1.5m"), Some(Duration::from_secs(90)));
+        assert_eq!(read("1h30m"), Some(Duration::from_secs(5400)));
+        assert_eq!(read("250ms"), Some(Duration::from_millis(250)));
+        for wrong in [
+            "", "s", "1x", "-1s", "0", "0s", "1h30", "nan", "1e9s", "99999d", "1..2s",
+        ] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+}

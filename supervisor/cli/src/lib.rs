@@ -1,0 +1,107 @@
+//! The binaries' one entry point: argument parsing and printing. No policy logic.
+
+mod args;
+mod args_more;
+mod doctor;
+mod policy;
+mod print;
+mod run;
+mod trust;
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use args::{Cli, Command};
+
+/// Parses the arguments and does what they say.
+pub fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error, &arguments),
+    };
+    let project = cli.project;
+    let status = match cli.command {
+        Command::Run(arguments) => run::run(arguments, project),
+        Command::Doctor(arguments) => doctor::doctor(&arguments, project),
+        Command::Policy(command) => policy::policy(command, project),
+        Command::Trust(arguments) => trust::trust(&arguments, project),
+        Command::Untrust => trust::untrust(project),
+        Command::Completions { shell } => completions(shell, arguments.first()),
+    };
+    ExitCode::from(u8::try_from(status & 0xff).unwrap_or(1))
+}
+
+/// Help goes to stdout with status 0. A mistake in `run` is a refusal: 125, as nothing was started.
+fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    // Nobody to print to is no reason for another status.
+    let _ = error.print();
+    if !error.use_stderr() {
+        return ExitCode::SUCCESS;
+    }
+    ExitCode::from(if names_run(arguments) { 125 } else { 2 })
+}
+
+/// Is the first word that is neither a flag nor the value of one `run`?
+fn names_run(arguments: &[OsString]) -> bool {
+    let mut words = arguments.iter().skip(1);
+    while let Some(word) = words.next() {
+        if word == "--project" {
+            words.next();
+        } else if !word.as_encoded_bytes().starts_with(b"-") {
+            return word == "run";
+        }
+    }
+    false
+}
+
+/// The script completes the name by which we were called.
+fn completions(shell: clap_complete::Shell, called: Option<&OsString>) -> i32 {
+    let short = called.and_then(|path| Path::new(path).file_name()) == Some(OsStr::new("glee"));
+    let mut script = Vec::new();
+    clap_complete::generate(
+        shell,
+        &mut Cli::command(),
+        if short { "glee" } else { "glee-supervisor" },
+        &mut script,
+    );
+    // clap_complete 4.6 writes the labels of a name with a hyphen in two ways for bash, so that none is ever found.
+    let script = String::from_utf8_lossy(&script).replace("glee__subcmd__supervisor", "glee__supervisor");
+    print::bytes(script.as_bytes(), 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_in_run_is_told_from_others() {
+        let names = |line: &str| names_run(&line.split(' ').map(OsString::from).collect::<Vec<_>>());
+        assert!(names("glee run --no-such"));
+        assert!(names("glee --project run run --no-such"));
+        assert!(names("glee --project=x run"));
+        assert!(!names("glee --project run doctor --no-such"));
+        assert!(!names("glee policy show run"));
+        assert!(!names("glee --no-such"));
+    }
+
+    #[test]
+    fn the_command_line_is_well_formed_and_every_help_has_an_example() {
+        fn walk(command: &clap::Command, path: &str) {
+            let help = command.clone().render_help().to_string();
+            assert!(
+                help.contains(&format!("Example:\n  {path}")) || help.contains(&format!("({path} ")),
+                "{help}"
+            );
+            for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+                walk(sub, &format!("{path} {}", sub.get_name()));
+            }
+        }
+        let command = Cli::command();
+        command.clone().debug_assert();
+        walk(&command, "glee-supervisor");
+    }
+}

@@ -1,0 +1,131 @@
+//! Data on stdout, messages on stderr in one voice; colours only on a terminal.
+
+use std::io::{IsTerminal, Write};
+
+use glee_engine::run::Refusal;
+use glee_engine::select::SelectError;
+use serde::Serialize;
+
+/// What the product calls itself in messages.
+const NAME: &str = "glee-supervisor";
+
+/// A colour that means something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Paint {
+    Good,
+    Bad,
+    Doubtful,
+    Hint,
+    Head,
+}
+
+impl Paint {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Good => "32",
+            Self::Bad => "1;31",
+            Self::Doubtful => "33",
+            Self::Hint => "1;36",
+            Self::Head => "1",
+        }
+    }
+
+    fn on(self, text: &str, is_terminal: bool) -> String {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
+        if is_terminal && !plain {
+            format!("\x1b[{}m{text}\x1b[0m", self.code())
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// For text that goes to stdout.
+    pub(crate) fn out(self, text: &str) -> String {
+        self.on(text, std::io::stdout().is_terminal())
+    }
+
+    fn err(self, text: &str) -> String {
+        self.on(text, std::io::stderr().is_terminal())
+    }
+}
+
+/// An error and, apart from it, what to do.
+pub(crate) fn error(message: &str, help: Option<&str>) {
+    let mut text = format!("{NAME}: {} {}\n", Paint::Bad.err("error:"), visible(message));
+    if let Some(help) = help {
+        text.push_str(&format!("{} {}\n", Paint::Hint.err("hint:"), visible(help)));
+    }
+    // Nobody to tell is no reason to stop.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// Why nothing was done. An error in a policy file already begins with its place, as a compiler's does.
+pub(crate) fn refusal(refusal: &Refusal, status: i32) -> i32 {
+    if let Refusal::Select(SelectError::Policy { .. }) = refusal {
+        note(&refusal.to_string());
+    } else {
+        error(&refusal.to_string(), refusal.help().as_deref());
+    }
+    status
+}
+
+/// Something the user should know.
+pub(crate) fn note(message: &str) {
+    say(&format!("{NAME}: {message}\n"));
+}
+
+/// Text on stderr as it is, made harmless.
+pub(crate) fn say(text: &str) {
+    let _ = std::io::stderr().write_all(visible(text).as_bytes());
+}
+
+/// Data on stdout. Returns `status`, or 1 if it could not be written; a reader that has had enough is no failure.
+pub(crate) fn bytes(data: &[u8], status: i32) -> i32 {
+    let mut out = std::io::stdout();
+    match out.write_all(data).and_then(|()| out.flush()) {
+        Err(problem) if problem.kind() != std::io::ErrorKind::BrokenPipe => {
+            error(&format!("cannot write to standard output: {problem}"), None);
+            1
+        }
+        Ok(()) | Err(_) => status,
+    }
+}
+
+/// Data as JSON on stdout.
+pub(crate) fn json(data: &impl Serialize, status: i32) -> i32 {
+    match serde_json::to_string_pretty(data) {
+        Ok(text) => bytes(format!("{text}\n").as_bytes(), status),
+        Err(problem) => {
+            error(&format!("cannot print JSON: {problem}"), None);
+            1
+        }
+    }
+}
+
+/// Control characters made visible: a name in a message must not drive the terminal. Lines stay lines.
+pub(crate) fn visible(text: &str) -> String {
+    text.split_inclusive('\n')
+        .map(|line| match line.strip_suffix('\n') {
+            Some(line) => format!("{}\n", glee_engine::text::visible(line)),
+            None => glee_engine::text::visible(line),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_stay_lines_and_nothing_else_reaches_the_terminal() {
+        assert_eq!(
+            visible("a\nb\x1b]0;x\x07\r\n\u{202e}c"),
+            "a\nb\\u{1b}]0;x\\u{7}\\r\n\\u{202e}c"
+        );
+    }
+
+    #[test]
+    fn colours_are_for_terminals() {
+        assert_eq!(Paint::Good.on("yes", false), "yes");
+    }
+}

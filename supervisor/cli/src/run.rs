@@ -1,0 +1,111 @@
+//! `run`: hands what was typed to the engine, and says what the engine has to say.
+
+use std::path::{Path, PathBuf};
+
+use glee_engine::run::{self, Options};
+use glee_engine::select::Selected;
+use glee_engine::trust::Standing;
+use glee_policy::Flags;
+
+use crate::args::{Backend, RunArgs, Workspace};
+use crate::print;
+
+/// Runs the command and returns the exit status.
+pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
+    if let Some(what) = unsupported(&arguments) {
+        print::error(
+            &format!("cannot honour `{what}`"),
+            Some("this version has not learned it yet; leave it out"),
+        );
+        return 125;
+    }
+    let cwd = std::env::current_dir().unwrap_or_default();
+    let options = Options {
+        policy: arguments.policy,
+        project,
+        flags: Flags {
+            cwd,
+            read: arguments.read,
+            write: arguments.write,
+            net: arguments.net,
+            env: arguments.env,
+            timeout: arguments.timeout,
+        },
+        report: arguments.report,
+        command: arguments.command,
+    };
+    let finished = run::run(&options, &mut announce);
+    if let Some(refusal) = &finished.refusal {
+        print::refusal(refusal, finished.status);
+    } else if let Some(reason) = &finished.report.reason {
+        let name = finished.report.command.first().map(String::as_str).unwrap_or_default();
+        print::error(&format!("cannot execute `{name}`: {reason}"), None);
+    }
+    if let Some(cause) = finished.report.cause.filter(|cause| *cause != "deadline") {
+        print::note(&format!("the limit on {cause} was reached"));
+    }
+    for path in &finished.report.set_aside {
+        print::note(&format!(
+            "`{path}` could make git run programs outside: it was renamed to `{path}.set-aside`"
+        ));
+    }
+    if let Some(error) = &finished.report_error {
+        let to = options.report.unwrap_or_default();
+        print::error(&format!("cannot write the report to `{}`: {error}", to.display()), None);
+    }
+    finished.status
+}
+
+/// A flag that would be silently ignored is refused instead.
+fn unsupported(arguments: &RunArgs) -> Option<&'static str> {
+    match (arguments.backend, arguments.workspace) {
+        (Some(Backend::Podman), _) => Some("--backend podman"),
+        (Some(Backend::Docker), _) => Some("--backend docker"),
+        (_, Some(Workspace::Cow)) => Some("--workspace cow"),
+        (_, Some(Workspace::Worktree)) => Some("--workspace worktree"),
+        (Some(Backend::Auto | Backend::Native) | None, Some(Workspace::Shared) | None) => None,
+    }
+}
+
+/// What must be said before the command starts.
+pub(crate) fn announce(selected: &Selected) {
+    if selected.withheld.is_empty() {
+        return;
+    }
+    let why = match selected.standing {
+        Some(Standing::Changed) => "has changed since it was trusted",
+        Some(Standing::Untrusted | Standing::Trusted) | None => "is not trusted",
+    };
+    let mut text = format!(
+        "`{}` {why}; it only narrows `restricted`. Not granted:",
+        selected.policy.name
+    );
+    for excess in &selected.withheld {
+        text.push_str(&format!("\n  - {excess}"));
+    }
+    text.push_str(&format!(
+        "\nto grant it: glee-supervisor trust{}",
+        profile_flag(Path::new(&selected.policy.name))
+    ));
+    print::note(&text);
+}
+
+/// A profile in the project's own directory is trusted by name.
+fn profile_flag(file: &Path) -> String {
+    let dir = file.parent().filter(|dir| dir.ends_with(".glee/policies"));
+    match (dir, file.file_stem()) {
+        (Some(_), Some(name)) => format!(" --policy {}", name.display()),
+        _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_of_the_project_is_named_in_the_hint() {
+        assert_eq!(profile_flag(Path::new("/p/.glee/policies/wide.yml")), " --policy wide");
+        assert_eq!(profile_flag(Path::new("/p/.glee/config.yml")), "");
+    }
+}

@@ -1,0 +1,17 @@
+//! Runs: finds the project, chooses and trusts policies, launches the sandbox, writes the report.
+
+pub mod catalog;
+pub mod clauses;
+pub mod consent;
+pub mod doctor;
+pub mod host;
+pub mod library;
+mod mount_view;
+mod plan_rows;
+pub mod plan_view;
+pub mod project;
+pub mod report;
+pub mod run;
+pub mod select;
+pub mod text;
+pub mod trust;

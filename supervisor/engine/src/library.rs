@@ -1,0 +1,122 @@
+//! Where profiles come from: the user's configuration directory, then the project's `.glee/policies`.
+//!
+//! INVARIANT: what was read from the project is remembered with its digest, for whoever must know whether it is trusted.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use glee_policy::{Library, Source};
+use sha2::{Digest, Sha256};
+
+/// A file larger than a policy may be is cut here; the parser then says that it is too large.
+const MOST: u64 = (1 << 20) + 1;
+
+/// The two places for profiles.
+#[derive(Debug)]
+pub struct Profiles {
+    user: Option<PathBuf>,
+    project: PathBuf,
+    /// Project files that were used, and their digests.
+    read: RefCell<BTreeMap<PathBuf, String>>,
+}
+
+impl Profiles {
+    #[must_use]
+    pub fn new(project: &Path) -> Self {
+        Self {
+            user: config_dir().map(|dir| dir.join("policies")),
+            project: project.join(".glee/policies"),
+            read: RefCell::default(),
+        }
+    }
+
+    /// The file a name stands for, and whether it is the project's.
+    #[must_use]
+    pub fn locate(&self, name: &str) -> Option<(PathBuf, Owner)> {
+        // A name is one component: nothing in it leads anywhere else.
+        if name.is_empty() || name.starts_with('.') || name.contains(['/', '\0']) {
+            return None;
+        }
+        let file = format!("{name}.yml");
+        let user = self.user.iter().map(|dir| (dir.join(&file), Owner::User));
+        user.chain([(self.project.join(&file), Owner::Project)])
+            .find(|(path, _)| path.is_file())
+    }
+
+    /// Project files that were used so far, with their digests.
+    #[must_use]
+    pub fn used(&self) -> BTreeMap<PathBuf, String> {
+        self.read.borrow().clone()
+    }
+
+    /// Every profile found, by name: (name, file, owner).
+    #[must_use]
+    pub fn list(&self) -> Vec<(String, PathBuf, Owner)> {
+        let mut found = Vec::new();
+        for (dir, owner) in self
+            .user
+            .iter()
+            .map(|d| (d, Owner::User))
+            .chain([(&self.project, Owner::Project)])
+        {
+            for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+                if let Some(name) = entry.file_name().to_str().and_then(|n| n.strip_suffix(".yml")) {
+                    found.push((name.to_owned(), entry.path(), owner));
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+/// Whose word a profile is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Owner {
+    User,
+    Project,
+}
+
+impl Library for Profiles {
+    fn profile(&self, name: &str) -> Option<(Source, String)> {
+        let (path, owner) = self.locate(name)?;
+        let bytes = read_policy(&path).ok()?;
+        if owner == Owner::Project {
+            self.read.borrow_mut().insert(path.clone(), digest(&bytes));
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Some((Source::File(path.to_string_lossy().into()), text))
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.list().into_iter().map(|(name, _, _)| name).collect()
+    }
+}
+
+/// Reads at most a little more than a policy may be. A pipe or a device is not a policy.
+pub fn read_policy(path: &Path) -> std::io::Result<Vec<u8>> {
+    let meta = fs::metadata(path)?;
+    if !meta.is_file() {
+        return Err(std::io::Error::other("not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(MOST).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[must_use]
+pub fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The user's configuration directory, by the XDG rules.
+#[must_use]
+pub fn config_dir() -> Option<PathBuf> {
+    let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let base = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")))?;
+    Some(base.join("glee"))
+}

@@ -1,0 +1,185 @@
+//! Which policy a run gets: the named one, the project's own, or `restricted`; then the caller's flags.
+//!
+//! INVARIANT: text that lies in the project widens nothing beyond `restricted` unless the user trusts it as it is now.
+
+use std::path::{Path, PathBuf};
+
+use glee_policy::exceeds::Excess;
+use glee_policy::layer::profile;
+use glee_policy::{Flags, Origin, Policy, PolicyError, ResolvedPolicy, Source, exceeds, narrow, widen};
+
+use crate::library::{Owner, Profiles, digest, read_policy};
+use crate::project::Scene;
+use crate::trust::{self, Files, Standing, TrustError};
+
+/// The configuration of a project.
+pub const CONFIG: &str = ".glee/config.yml";
+
+#[derive(Debug, thiserror::Error)]
+pub enum SelectError {
+    #[error("{}", .error.render(.text.as_deref()))]
+    Policy {
+        error: Box<PolicyError>,
+        text: Option<String>,
+    },
+    #[error("cannot read policy `{}`: {error}", .path.display())]
+    Unreadable { path: PathBuf, error: std::io::Error },
+    #[error(transparent)]
+    Trust(#[from] TrustError),
+}
+
+impl From<PolicyError> for SelectError {
+    fn from(error: PolicyError) -> Self {
+        // The line at fault is shown from the file it names, as that file is now.
+        let text = match &error.origin().source {
+            Source::Builtin(name) => glee_policy::builtin::text(name).map(str::to_owned),
+            Source::File(path) => read_policy(Path::new(&**path))
+                .ok()
+                .map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+            Source::Flag(_) => None,
+        };
+        Self::Policy {
+            error: Box::new(error),
+            text,
+        }
+    }
+}
+
+/// A policy ready to be lowered.
+#[derive(Debug)]
+pub struct Selected {
+    pub policy: ResolvedPolicy,
+    /// What the project asks for and does not get, because it is not trusted.
+    pub withheld: Vec<Excess>,
+    pub standing: Option<Standing>,
+}
+
+/// What the project says about itself.
+#[derive(Debug)]
+pub struct ProjectPolicy {
+    pub file: PathBuf,
+    /// As the project asks for it.
+    pub asked: ResolvedPolicy,
+    /// Everything that asking is made of.
+    pub files: Files,
+}
+
+/// Reads the project's own policy, if it has one.
+pub fn project_policy(scene: &Scene) -> Result<Option<ProjectPolicy>, SelectError> {
+    let file = scene.project.join(CONFIG);
+    let bytes = match read_policy(&file) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),
+        Err(error) => return Err(SelectError::Unreadable { path: file, error }),
+    };
+    let source = Source::File(file.to_string_lossy().into());
+    let Some(policy) = glee_policy::parse_project_config(&source, &bytes)? else {
+        return Ok(None);
+    };
+    from_project(scene, policy, file, &bytes).map(Some)
+}
+
+pub(crate) fn from_project(
+    scene: &Scene,
+    policy: Policy,
+    file: PathBuf,
+    bytes: &[u8],
+) -> Result<ProjectPolicy, SelectError> {
+    let library = Profiles::new(&scene.project);
+    let asked = glee_policy::resolve(&policy, &library, &scene.host())?;
+    let mut files = library.used();
+    files.insert(file.clone(), digest(bytes));
+    Ok(ProjectPolicy { file, asked, files })
+}
+
+/// `restricted` on this machine.
+pub fn restricted(scene: &Scene) -> Result<ResolvedPolicy, SelectError> {
+    builtin("restricted", scene)
+}
+
+fn builtin(name: &str, scene: &Scene) -> Result<ResolvedPolicy, SelectError> {
+    let library = Profiles::new(&scene.project);
+    let policy = profile(name, &Origin::flag("--policy"), &library)?;
+    Ok(glee_policy::resolve(&policy, &library, &scene.host())?)
+}
+
+/// The policy of a run before flags.
+pub fn select(name: Option<&str>, scene: &Scene) -> Result<Selected, SelectError> {
+    match name {
+        None => match project_policy(scene)? {
+            Some(project) => judge(project, scene),
+            None => plain(restricted(scene)?),
+        },
+        Some(name) if is_path(name) => {
+            // The caller named this very file: that is the caller's own word.
+            let path = PathBuf::from(name);
+            let bytes = read_policy(&path).map_err(|error| SelectError::Unreadable {
+                path: path.clone(),
+                error,
+            })?;
+            let source = Source::File(name.into());
+            let policy = glee_policy::parse_bytes(&source, &bytes)?;
+            let library = Profiles::new(&scene.project);
+            let resolved = glee_policy::resolve(&policy, &library, &scene.host())?;
+            plain(resolved)
+        }
+        Some(name) => {
+            let library = Profiles::new(&scene.project);
+            match library
+                .locate(name)
+                .filter(|_| glee_policy::builtin::text(name).is_none())
+            {
+                Some((file, Owner::Project)) => {
+                    let bytes = read_policy(&file).map_err(|error| SelectError::Unreadable {
+                        path: file.clone(),
+                        error,
+                    })?;
+                    let policy = glee_policy::parse_bytes(&Source::File(file.to_string_lossy().into()), &bytes)?;
+                    judge(from_project(scene, policy, file, &bytes)?, scene)
+                }
+                Some((_, Owner::User)) | None => plain(builtin(name, scene)?),
+            }
+        }
+    }
+}
+
+fn plain(policy: ResolvedPolicy) -> Result<Selected, SelectError> {
+    Ok(Selected {
+        policy,
+        withheld: Vec::new(),
+        standing: None,
+    })
+}
+
+/// A project's policy counts in full if it is trusted, else only as far as it narrows `restricted`.
+fn judge(project: ProjectPolicy, scene: &Scene) -> Result<Selected, SelectError> {
+    let standing = trust::standing(&project.files)?;
+    if standing == Standing::Trusted {
+        return Ok(Selected {
+            policy: project.asked,
+            withheld: Vec::new(),
+            standing: Some(standing),
+        });
+    }
+    let base = restricted(scene)?;
+    let withheld = exceeds(&project.asked, &base);
+    let mut policy = narrow(&project.asked, &base);
+    policy.name = project.asked.name;
+    Ok(Selected {
+        policy,
+        withheld,
+        standing: Some(standing),
+    })
+}
+
+/// Adds the caller's own flags.
+pub fn add_flags(selected: &mut Selected, flags: &Flags, scene: &Scene) -> Result<(), SelectError> {
+    Ok(widen(&mut selected.policy, flags, &scene.host())?)
+}
+
+/// Anything with a slash, or that ends like a YAML file, is a path.
+#[must_use]
+pub fn is_path(name: &str) -> bool {
+    name.contains('/') || name.ends_with(".yml") || name.ends_with(".yaml")
+}

@@ -1,0 +1,166 @@
+//! What the user has said may count: the digests of a project's files, kept in the user's configuration directory.
+//!
+//! A changed file is a new file. INVARIANT: the store is written atomically, readable by its owner only, and never from
+//! inside a sandbox, which cannot see it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::library::config_dir;
+
+/// The files a policy is made of, with their digests: the configuration and every project profile it extends.
+pub type Files = BTreeMap<PathBuf, String>;
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Store {
+    /// Files whose content was trusted, by their real path, escaped to text.
+    trusted: BTreeMap<String, String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum TrustError {
+    #[error("there is no place to remember trust: neither XDG_CONFIG_HOME nor HOME is set")]
+    NoPlace,
+    #[error("cannot read `{}`: {error}", .path.display())]
+    Read { path: PathBuf, error: std::io::Error },
+    #[error("cannot write `{}`: {error}", .path.display())]
+    Write { path: PathBuf, error: std::io::Error },
+    #[error("`{}` is damaged: {error}", .path.display())]
+    Damaged { path: PathBuf, error: serde_json::Error },
+}
+
+impl TrustError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::NoPlace => "set HOME",
+            Self::Read { .. } | Self::Write { .. } => "check the permissions of the directory",
+            Self::Damaged { .. } => "remove the file and trust the projects again",
+        }
+    }
+}
+
+/// How the user's word and the files compare.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    Trusted,
+    /// Trusted once, but at least one file has another content now.
+    Changed,
+    Untrusted,
+}
+
+fn store_path() -> Result<PathBuf, TrustError> {
+    Ok(config_dir().ok_or(TrustError::NoPlace)?.join("trust.json"))
+}
+
+fn key(path: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    path.as_os_str().as_bytes().escape_ascii().to_string()
+}
+
+fn load(path: &Path) -> Result<Store, TrustError> {
+    match fs::read(path) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| TrustError::Damaged {
+            path: path.to_owned(),
+            error,
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Store::default()),
+        Err(error) => Err(TrustError::Read {
+            path: path.to_owned(),
+            error,
+        }),
+    }
+}
+
+/// Compares the files with what was trusted. Without a store nothing is.
+pub fn standing(files: &Files) -> Result<Standing, TrustError> {
+    let path = match store_path() {
+        Ok(path) => path,
+        Err(TrustError::NoPlace) => return Ok(Standing::Untrusted),
+        Err(error) => return Err(error),
+    };
+    let store = load(&path)?;
+    let known: Vec<Option<&String>> = files.keys().map(|file| store.trusted.get(&key(file))).collect();
+    if !files.is_empty() && known.iter().zip(files.values()).all(|(known, now)| *known == Some(now)) {
+        return Ok(Standing::Trusted);
+    }
+    Ok(if known.iter().any(Option::is_some) {
+        Standing::Changed
+    } else {
+        Standing::Untrusted
+    })
+}
+
+/// Remembers the files as they are now.
+pub fn trust(files: &Files) -> Result<(), TrustError> {
+    change(|store| {
+        for (file, digest) in files {
+            store.trusted.insert(key(file), digest.clone());
+        }
+    })
+}
+
+/// Forgets every file below a project. Returns how many there were.
+pub fn untrust(project: &Path) -> Result<usize, TrustError> {
+    let mut count = 0;
+    let (exact, below) = (key(project), format!("{}/", key(project)));
+    change(|store| {
+        let before = store.trusted.len();
+        store
+            .trusted
+            .retain(|file, _| *file != exact && !file.starts_with(&below));
+        count = before - store.trusted.len();
+    })?;
+    Ok(count)
+}
+
+fn change(edit: impl FnOnce(&mut Store)) -> Result<(), TrustError> {
+    let path = store_path()?;
+    let dir = path.parent().unwrap_or(&path).to_owned();
+    let cannot = |error| TrustError::Write {
+        path: path.clone(),
+        error,
+    };
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&dir)
+        .map_err(cannot)?;
+    let lock_path = dir.join("trust.lock");
+    let lock = fs::OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(lock_path)
+        .map_err(cannot)?;
+    lock.lock().map_err(cannot)?;
+    let mut store = load(&path)?;
+    edit(&mut store);
+    let text = serde_json::to_vec_pretty(&store).map_err(|e| cannot(std::io::Error::other(e)))?;
+    let temporary = dir.join(format!("trust.json.tmp.{}", std::process::id()));
+    let write = || -> std::io::Result<()> {
+        let mut options = fs::OpenOptions::new();
+        let mut file = options
+            .create(true)
+            .truncate(true)
+            .write(true)
+            .mode(0o600)
+            .open(&temporary)?;
+        file.write_all(&text)?;
+        file.sync_all()?;
+        fs::rename(&temporary, &path)
+    };
+    write().map_err(|error| {
+        // What could not be put in place is of no use to anybody.
+        let _ = fs::remove_file(&temporary);
+        cannot(error)
+    })
+}

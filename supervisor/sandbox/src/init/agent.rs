@@ -1,0 +1,185 @@
+//! The second process: gives up everything, then becomes the command.
+//!
+//! Order: terminal and files first (they need a way to look things up), then limits, capabilities, no_new_privs,
+//! Landlock, seccomp, and last `close_range`, so that nothing can be undone by what follows.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+use super::{Failed, Inheritance, Named, give_up};
+use crate::control::Report;
+use crate::plan::{Containment, LandlockPlan, Namespace, SandboxPlan};
+use crate::seccomp::{DenialAction, Instruction};
+use crate::sys::{caps, event, fd, landlock, limits, path, process, seccomp, term};
+
+/// Never returns: executes the command, or says why not.
+pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> ! {
+    let Inheritance {
+        plan,
+        namespaces,
+        filter,
+        control,
+        terminals,
+        alive,
+        ignored,
+        ..
+    } = inheritance;
+    drop(alive);
+    let files = match command(plan) {
+        Ok(files) => files,
+        Err(error) => give_up(
+            &control,
+            Failed {
+                step: "command",
+                detail: String::new(),
+                error,
+            },
+        ),
+    };
+    if let Err(failed) = confine(
+        plan,
+        &namespaces,
+        filter,
+        &control,
+        terminal.map(|slave| (slave, terminals)),
+        &ignored,
+    ) {
+        give_up(&control, failed);
+    }
+    // We are the sandbox's user with no capability, no new root to go to, and only the allowed calls.
+    let mut error = process::exec(&files.program, &files.argv, &files.env);
+    if error.raw_os_error() == Some(libc::ENOEXEC) {
+        // A script without an interpreter line: what a shell would do with it.
+        let mut argv = vec![c"/bin/sh".to_owned(), files.program.clone()];
+        argv.extend(files.argv.into_iter().skip(1));
+        error = process::exec(&c"/bin/sh".to_owned(), &argv, &files.env);
+    }
+    let errno = error.raw_os_error().unwrap_or(libc::EIO);
+    // If the supervisor is gone there is nobody left to tell.
+    let _ = Report::NotExecuted { errno }.send(control.as_fd());
+    process::exit_now(126)
+}
+
+struct Files {
+    program: CString,
+    argv: Vec<CString>,
+    env: Vec<CString>,
+}
+
+fn command(plan: &SandboxPlan) -> io::Result<Files> {
+    let invalid = || io::Error::from_raw_os_error(libc::EINVAL);
+    let program = process::cstring(plan.command.program.clone().into_os_string()).ok_or_else(invalid)?;
+    let argv: Option<Vec<CString>> = plan
+        .command
+        .argv
+        .iter()
+        .map(|arg| process::cstring(arg.clone()))
+        .collect();
+    let env: Option<Vec<CString>> = plan
+        .command
+        .env
+        .iter()
+        .map(|(name, value)| {
+            let mut text = name.clone();
+            text.push("=");
+            text.push(value);
+            process::cstring(text)
+        })
+        .collect();
+    Ok(Files {
+        program,
+        argv: argv.ok_or_else(invalid)?,
+        env: env.ok_or_else(invalid)?,
+    })
+}
+
+fn confine(
+    plan: &SandboxPlan,
+    namespaces: &[Namespace],
+    filter: &[Instruction],
+    control: &OwnedFd,
+    terminal: Option<(OwnedFd, [bool; 3])>,
+    ignored: &[i32],
+) -> Result<(), Failed> {
+    process::setpgid(0, 0).step("process group")?;
+    if let Some((terminal, terminals)) = terminal {
+        // Not yet in the foreground: the kernel would stop us for asking.
+        event::ignore(libc::SIGTTOU);
+        term::set_foreground(terminal.as_fd(), process::getpid().0).step("foreground")?;
+        for (number, _) in (0..3).zip(terminals).filter(|(_, is_terminal)| *is_terminal) {
+            fd::put_at(terminal.as_fd(), number).step("terminal")?;
+        }
+    }
+    chdir(plan).step("working directory")?;
+    for (resource, value) in &plan.rlimits {
+        limits::lower(*resource, *value).step("rlimits")?;
+    }
+    if plan.containment != Containment::Inherit {
+        if plan.containment == Containment::Namespaces {
+            caps::drop_bounding().step("capability bounding set")?;
+        }
+        if plan.identity.from_root && !namespaces.contains(&Namespace::User) {
+            process::drop_groups().step("groups")?;
+            process::become_ids(plan.identity.uid, plan.identity.gid).step("identity")?;
+        }
+        caps::drop_all().step("capabilities")?;
+    }
+    process::no_new_privs().step("no_new_privs")?;
+    if let Some(rules) = &plan.landlock {
+        restrict(rules)?;
+    }
+    event::reset_signals(ignored).step("signals")?;
+    if let Some(spec) = &plan.seccomp {
+        match spec.denial {
+            DenialAction::Errno => seccomp::install(filter).step("seccomp")?,
+            DenialAction::Notify => {
+                let listener = seccomp::install_with_listener(filter).step("seccomp")?;
+                Report::Listener(listener)
+                    .send(control.as_fd())
+                    .step("seccomp listener")?;
+            }
+        }
+    }
+    fd::close_on_exec_from_3().step("close_range")
+}
+
+/// Where the caller was, or the top of the tree if that is not there.
+fn chdir(plan: &SandboxPlan) -> io::Result<()> {
+    path::chdir(&plan.command.cwd).or_else(|_| path::chdir(Path::new("/")))
+}
+
+fn restrict(rules: &LandlockPlan) -> Result<(), Failed> {
+    let abi = landlock::abi();
+    let handled = landlock::handled_fs(abi);
+    let net = if rules.deny_tcp && abi >= 4 {
+        landlock::BIND_TCP | landlock::CONNECT_TCP
+    } else {
+        0
+    };
+    let scopes = if abi >= 6 {
+        landlock::SCOPE_ABSTRACT_UNIX | landlock::SCOPE_SIGNAL
+    } else {
+        0
+    };
+    let ruleset = landlock::create(handled, net, scopes).step("landlock ruleset")?;
+    for (at, rights) in &rules.rules {
+        let about = |error| Failed {
+            step: "landlock rule",
+            detail: at.display().to_string(),
+            error,
+        };
+        let file = path::open_path(at).map_err(about)?;
+        let is_dir = path::lstat_at(file.as_fd(), std::ffi::OsStr::new(""))
+            .map_err(about)?
+            .is_dir();
+        let rights = if is_dir {
+            *rights
+        } else {
+            rights & landlock::FILE_RIGHTS
+        };
+        landlock::allow_beneath(ruleset.as_fd(), file.as_fd(), rights & handled).map_err(about)?;
+    }
+    landlock::restrict_self(ruleset.as_fd(), 0).step("landlock")
+}

@@ -1,0 +1,206 @@
+//! Pid 1 of the sandbox: builds it from inside, starts the command, reaps, and ends everything when it is time.
+//!
+//! The command is never pid 1, and pid 1 is never dumpable: nothing inside can look into it or stop it.
+
+mod agent;
+mod memory;
+mod reap;
+pub(crate) mod root;
+mod tree;
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::time::Instant;
+
+use crate::cgroup;
+use crate::control::{Order, Report};
+use crate::launch::idmap::Trees;
+use crate::plan::{Containment, Namespace, SandboxPlan};
+use crate::seccomp::Instruction;
+use crate::sys::event::{self, Want};
+use crate::sys::process::{self, Side};
+use crate::sys::socket::Wait;
+use crate::sys::{fd, mount, net, path, term};
+
+/// What the supervisor hands to its child. Everything else inherited is closed before the command starts.
+#[derive(Debug)]
+pub(crate) struct Inheritance<'a> {
+    pub(crate) plan: &'a SandboxPlan,
+    /// Those we are in: the plan's, or one less where root could not have a user namespace.
+    pub(crate) namespaces: Vec<Namespace>,
+    pub(crate) filter: &'a [Instruction],
+    pub(crate) trees: Trees,
+    pub(crate) control: OwnedFd,
+    /// Readable end of a pipe whose other end only the supervisor holds.
+    pub(crate) alive: OwnedFd,
+    pub(crate) groups: Option<cgroup::Entry>,
+    /// Which of 0, 1 and 2 are terminals, and get our own instead.
+    pub(crate) terminals: [bool; 3],
+    /// The size of the caller's terminal.
+    pub(crate) size: Option<term::Size>,
+    /// Signals that the caller ignores, and the command too.
+    pub(crate) ignored: Vec<i32>,
+    pub(crate) started: Instant,
+    /// The watchdog counts memory because no cgroup does.
+    pub(crate) watch_memory: bool,
+}
+
+/// The step that failed, for the report.
+struct Failed {
+    step: &'static str,
+    detail: String,
+    error: io::Error,
+}
+
+trait Named<T> {
+    fn step(self, step: &'static str) -> Result<T, Failed>;
+}
+
+impl<T> Named<T> for io::Result<T> {
+    fn step(self, step: &'static str) -> Result<T, Failed> {
+        self.map_err(|error| Failed {
+            step,
+            detail: String::new(),
+            error,
+        })
+    }
+}
+
+/// Tells the supervisor what failed, and ends this process. Nothing of the command has run.
+fn give_up(control: &OwnedFd, failed: Failed) -> ! {
+    let errno = failed.error.raw_os_error().unwrap_or(libc::EIO);
+    let report = Report::Failed {
+        step: failed.step.to_owned(),
+        errno,
+        detail: failed.detail,
+    };
+    // If the supervisor is gone there is nobody left to tell.
+    let _ = report.send(control.as_fd());
+    process::exit_now(125)
+}
+
+/// Runs as the child of the supervisor. Never returns.
+pub(crate) fn main(mut inheritance: Inheritance<'_>) -> ! {
+    let terminal = match prepare(&mut inheritance) {
+        Ok(terminal) => terminal,
+        Err(failed) => give_up(&inheritance.control, failed),
+    };
+    match process::clone_into(0, None).step("second process") {
+        Ok(Side::Child) => agent::main(inheritance, terminal),
+        Ok(Side::Parent { pid, .. }) => {
+            drop(terminal);
+            reap::main(inheritance, pid)
+        }
+        Err(failed) => give_up(&inheritance.control, failed),
+    }
+}
+
+/// Everything that init does before the second process. Returns the terminal the command gets, if any.
+fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed> {
+    let plan = inheritance.plan;
+    // We are a copy of the supervisor in new namespaces: nobody in our user namespace yet, outside still the caller.
+    process::die_with_parent().step("die with parent")?;
+    // Its own death would not wake us on the control socket alone: the janitor holds the other end, too.
+    let waiting = [
+        (Some(inheritance.control.as_fd()), Want::Read),
+        (Some(inheritance.alive.as_fd()), Want::Nothing),
+    ];
+    while !event::poll(&waiting, None)
+        .step("wait for supervisor")?
+        .iter()
+        .any(|r| r.readable || r.hangup)
+    {}
+    match Order::receive(inheritance.control.as_fd(), Wait::No).step("wait for supervisor")? {
+        Some(Order::Go) => {}
+        Some(Order::Signal(_) | Order::Terminate | Order::End) | None => process::exit_now(125),
+    }
+    if let Some(groups) = inheritance.groups.take() {
+        groups.enter().step("cgroup")?;
+    }
+    match plan.containment {
+        Containment::Namespaces => enter(inheritance)?,
+        // No pid namespace holds the tree together: orphans come to us, and we end them.
+        Containment::Landlock | Containment::Inherit => process::child_subreaper().step("subreaper")?,
+    }
+    // PDEATHSIG is lost by a change of ids, and never fires for a parent that died before it was set.
+    process::die_with_parent().step("die with parent")?;
+    if event::poll(
+        &[(Some(inheritance.alive.as_fd()), Want::Nothing)],
+        Some(std::time::Duration::ZERO),
+    )
+    .step("liveness")?
+    .first()
+    .is_some_and(|ready| ready.hangup)
+    {
+        process::exit_now(125);
+    }
+    // Before the command exists: it has our uid, and nothing of us may be open to it for a moment.
+    process::set_dumpable(false).step("not dumpable")?;
+    // A session of our own: no terminal of the host is ours, and its signals do not reach us.
+    process::setsid().step("session")?;
+    if !inheritance.terminals.contains(&true) {
+        return Ok(None);
+    }
+    let master = term::open_master().step("pseudo-terminal")?;
+    let slave = term::open_slave(master.as_fd()).step("pseudo-terminal")?;
+    if let Some(size) = inheritance.size {
+        term::set_size(master.as_fd(), size).step("pseudo-terminal")?;
+    }
+    if let [false, ..] = inheritance.terminals {
+        let modes = term::modes(slave.as_fd()).step("pseudo-terminal")?;
+        term::set_modes(slave.as_fd(), &term::plain_output(&modes)).step("pseudo-terminal")?;
+    }
+    term::make_controlling(slave.as_fd()).step("controlling terminal")?;
+    Report::Terminal(master)
+        .send(inheritance.control.as_fd())
+        .step("pseudo-terminal")?;
+    Ok(Some(slave))
+}
+
+/// From a fresh clone to a finished root.
+fn enter(inheritance: &Inheritance<'_>) -> Result<(), Failed> {
+    let plan = inheritance.plan;
+    let identity = &plan.identity;
+    let in_user_namespace = inheritance.namespaces.contains(&Namespace::User);
+    if identity.from_root {
+        process::drop_groups().step("groups")?;
+        if in_user_namespace {
+            // Kernel uid 0 ends here: from now on we are the sandbox's user, with capabilities in our namespace only.
+            process::become_ids(identity.uid, identity.gid).step("identity")?;
+        } else {
+            // Still root, but what we create in the new root belongs to the sandbox's user.
+            process::set_fs_ids(identity.uid, identity.gid).step("identity")?;
+            mount::make_all_private().step("private mounts")?;
+        }
+    }
+    if inheritance.namespaces.contains(&Namespace::Cgroup) {
+        process::unshare(libc::CLONE_NEWCGROUP).step("cgroup namespace")?;
+    }
+    let umask = path::umask(0);
+    root::build(plan, &inheritance.trees).map_err(|failure| Failed {
+        step: "mounts",
+        detail: failure.what,
+        error: failure.error,
+    })?;
+    path::umask(umask);
+    if inheritance.namespaces.contains(&Namespace::Uts) {
+        process::set_hostname("sandbox").step("hostname")?;
+    }
+    if inheritance.namespaces.contains(&Namespace::Net) {
+        net::loopback_up().step("loopback")?;
+    }
+    Ok(())
+}
+
+/// Closes everything but the two descriptors pid 1 needs. Returns them at their new places.
+fn keep_only(control: OwnedFd, alive: OwnedFd) -> io::Result<(OwnedFd, OwnedFd)> {
+    // Above everything that is open, so that the low numbers can go in one call.
+    let raise = |fd: OwnedFd| fd::dup_from(fd.as_fd(), 1000).or_else(|_| fd::dup_from(fd.as_fd(), 64));
+    let (control, alive) = (raise(control)?, raise(alive)?);
+    let (a, b) = (control.as_raw_fd().unsigned_abs(), alive.as_raw_fd().unsigned_abs());
+    let (low, high) = (a.min(b), a.max(b));
+    fd::close_range(0, low.saturating_sub(1))?;
+    fd::close_range(low + 1, high.saturating_sub(1))?;
+    fd::close_range(high + 1, u32::MAX)?;
+    Ok((control, alive))
+}

@@ -1,0 +1,148 @@
+//! Pid 1 after the command was started: reaps, passes orders on, and ends with the command or with the supervisor.
+//!
+//! INVARIANT: whatever ends this process ends every process of the pid namespace; the kernel sees to it.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use super::{Inheritance, keep_only, memory, tree};
+use crate::control::{Cause, Order, Report};
+use crate::plan::{Containment, SandboxPlan};
+use crate::sys::event::{self, Want};
+use crate::sys::process::{self, Change, Pid};
+use crate::sys::socket::Wait;
+use crate::sys::{caps, fd};
+
+/// How often the watchdog looks.
+const WATCH: Duration = Duration::from_millis(100);
+
+/// Never returns.
+pub(super) fn main(inheritance: Inheritance<'_>, command: Pid) -> ! {
+    let Inheritance {
+        plan,
+        control,
+        alive,
+        trees,
+        started,
+        watch_memory,
+        ..
+    } = inheritance;
+    drop(trees);
+    // Set from both sides: whoever is first, the group exists before a signal is sent to it.
+    let _ = process::setpgid(command.0, command.0);
+    let watch = Watch {
+        memory: plan.memory_bytes.filter(|_| watch_memory),
+        // The supervisor ends the run; this is for one that was stopped meanwhile.
+        end: plan
+            .deadline
+            .map(|time| started + time + plan.grace + Duration::from_secs(1)),
+    };
+    if let Ok((control, alive)) = harden(plan, control, alive) {
+        serve(&control, &alive, command, &watch);
+    }
+    // Nothing may go on without a guardian.
+    tree::end();
+    process::exit_now(0)
+}
+
+struct Watch {
+    memory: Option<u64>,
+    end: Option<Instant>,
+}
+
+fn harden(plan: &SandboxPlan, control: OwnedFd, alive: OwnedFd) -> std::io::Result<(OwnedFd, OwnedFd)> {
+    process::set_name(c"glee-init")?;
+    let kept = keep_only(control, alive)?;
+    fd::ensure_stdio()?;
+    if plan.containment != Containment::Inherit {
+        if plan.identity.from_root && process::geteuid() == 0 {
+            process::become_ids(plan.identity.uid, plan.identity.gid)?;
+        }
+        caps::drop_all()?;
+    }
+    process::no_new_privs()?;
+    process::die_with_parent()?;
+    Ok(kept)
+}
+
+fn serve(control: &OwnedFd, alive: &OwnedFd, command: Pid, watch: &Watch) -> Option<()> {
+    let children = event::signal_fd(&[libc::SIGCHLD]).ok()?;
+    loop {
+        if reap(control, command)? {
+            return Some(());
+        }
+        let timeout = match (watch.memory, watch.end) {
+            (None, None) => None,
+            (Some(_), _) => Some(WATCH),
+            (None, Some(end)) => Some(end.saturating_duration_since(Instant::now())),
+        };
+        let fds = [
+            (Some(control.as_fd()), Want::Read),
+            (Some(alive.as_fd()), Want::Nothing),
+            (Some(children.as_fd()), Want::Read),
+        ];
+        let ready = event::poll(&fds, timeout).ok()?;
+        if ready.get(2).is_some_and(|r| r.readable) {
+            while event::next_signal(children.as_fd()).ok()?.is_some() {}
+        }
+        if ready.get(1).is_some_and(|r| r.hangup) {
+            return None;
+        }
+        if ready.first().is_some_and(|r| r.readable || r.hangup) {
+            obey(control, command)?;
+        }
+        if watch.end.is_some_and(|end| Instant::now() >= end) {
+            let ended = Report::Ended {
+                change: Change::Killed(libc::SIGKILL),
+                cause: Some(Cause::Deadline),
+            };
+            return ended.send(control.as_fd()).ok();
+        }
+        if watch.memory.is_some_and(memory::exceeds) {
+            let ended = Report::Ended {
+                change: Change::Killed(libc::SIGKILL),
+                cause: Some(Cause::Memory),
+            };
+            return ended.send(control.as_fd()).ok();
+        }
+    }
+}
+
+/// Collects the dead. True when the command itself has ended and the supervisor was told.
+fn reap(control: &OwnedFd, command: Pid) -> Option<bool> {
+    loop {
+        let (pid, change, _) = match process::wait(-1, libc::WNOHANG | libc::WUNTRACED | libc::__WALL) {
+            Ok(Some(found)) => found,
+            Ok(None) => return Some(false),
+            // No children at all: the command is gone and was reported, or never was.
+            Err(_) => return None,
+        };
+        if pid != command {
+            continue;
+        }
+        match change {
+            Change::Exited(_) | Change::Killed(_) => {
+                Report::Ended { change, cause: None }.send(control.as_fd()).ok()?;
+                return Some(true);
+            }
+            Change::Stopped => Report::Stopped.send(control.as_fd()).ok()?,
+            Change::Continued => {}
+        }
+    }
+}
+
+fn obey(control: &OwnedFd, command: Pid) -> Option<()> {
+    match Order::receive(control.as_fd(), Wait::No).ok()?? {
+        Order::Go => {}
+        Order::Signal(signal) => {
+            // The command may have ended between the order and now.
+            let _ = process::kill(-command.0, signal);
+        }
+        Order::Terminate => {
+            tree::signal(libc::SIGTERM);
+            tree::signal(libc::SIGCONT);
+        }
+        Order::End => return None,
+    }
+    Some(())
+}

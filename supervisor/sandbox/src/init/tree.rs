@@ -1,0 +1,89 @@
+//! Signals to the whole tree.
+//!
+//! As pid 1 of a namespace "everything" is exactly the sandbox. Without a pid namespace (`isolation: landlock`,
+//! `mode: inherit`) it is our descendants, found through /proc again and again until none is left: best effort, by name.
+//! INVARIANT: `kill(-1)` is never called outside a pid namespace of our own.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::Duration;
+
+use crate::sys::process;
+
+/// Rounds in which descendants are looked for. A tree that outruns them all is left to its cgroup.
+const ROUNDS: u32 = 200;
+
+/// Every process below us.
+pub(super) fn below() -> Vec<libc::pid_t> {
+    let own = process::getpid().0;
+    if own == 1 {
+        return processes().filter(|pid| *pid != own).collect();
+    }
+    descendants(own)
+}
+
+/// Sends a signal to every process below us.
+pub(super) fn signal(signal: i32) {
+    if process::getpid().0 == 1 {
+        // That there is nobody to signal is fine.
+        let _ = process::kill(-1, signal);
+        return;
+    }
+    for pid in descendants(process::getpid().0) {
+        let _ = process::kill(pid, signal);
+    }
+}
+
+/// Kills every process below us and collects it.
+pub(super) fn end() {
+    if process::getpid().0 == 1 {
+        // Our own end kills the namespace; this only makes it sooner.
+        let _ = process::kill(-1, libc::SIGKILL);
+        return;
+    }
+    for _ in 0..ROUNDS {
+        signal(libc::SIGKILL);
+        while let Ok(Some(_)) = process::wait(-1, libc::WNOHANG | libc::__WALL) {}
+        if descendants(process::getpid().0).is_empty() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn descendants(of: libc::pid_t) -> Vec<libc::pid_t> {
+    let mut children: BTreeMap<libc::pid_t, Vec<libc::pid_t>> = BTreeMap::new();
+    for pid in processes() {
+        if let Some(parent) = parent_of(pid) {
+            children.entry(parent).or_default().push(pid);
+        }
+    }
+    let mut found = Vec::new();
+    let mut todo = vec![of];
+    while let Some(pid) = todo.pop() {
+        for child in children.remove(&pid).unwrap_or_default() {
+            found.push(child);
+            todo.push(child);
+        }
+    }
+    found
+}
+
+/// Every process of this pid namespace.
+fn processes() -> impl Iterator<Item = libc::pid_t> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str().and_then(|name| name.parse().ok()))
+}
+
+/// The parent of a process that still runs; a zombie is nobody's concern but its parent's.
+fn parent_of(pid: libc::pid_t) -> Option<libc::pid_t> {
+    let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // The command's name is in parentheses and may hold anything: the fields follow the last one.
+    let after = text.iter().rposition(|b| *b == b')')?;
+    let rest = String::from_utf8_lossy(text.get(after + 1..)?).into_owned();
+    let mut fields = rest.split_ascii_whitespace();
+    if fields.next()? == "Z" {
+        return None;
+    }
+    fields.next()?.parse().ok()
+}

@@ -1,0 +1,111 @@
+//! Trees of the host that only a privileged supervisor can open, prepared before the sandbox is cloned.
+//!
+//! Started as root we take on an unprivileged user, who may neither reach the project (`/root` is closed) nor own it.
+//! So the supervisor opens every source itself, and maps the owner of a granted tree to the sandbox's user
+//! (`mount_setattr`, Linux 5.12; the filesystem must support it).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use crate::init::root::{Failure, prepare};
+use crate::plan::{IdMap, Identity, MountStep, SandboxPlan};
+use crate::sys::fd;
+use crate::sys::mount;
+use crate::sys::process::{self, Side};
+
+/// Detached trees by the number of their step.
+#[derive(Debug, Default)]
+pub(crate) struct Trees(BTreeMap<usize, OwnedFd>);
+
+impl Trees {
+    /// The tree of a step, by its number in the plan.
+    pub(crate) fn get(&self, step: usize) -> Option<&OwnedFd> {
+        self.0.get(&step)
+    }
+
+    /// Prepares every bind of the plan. Does nothing for an ordinary user, whose init opens its sources itself.
+    pub(crate) fn prepare(plan: &SandboxPlan) -> Result<Self, Failure> {
+        let mut trees = Self::default();
+        if !plan.identity.from_root {
+            return Ok(trees);
+        }
+        let mut maps: BTreeMap<IdMap, OwnedFd> = BTreeMap::new();
+        for (number, step) in plan.mounts.iter().enumerate() {
+            let MountStep::Bind {
+                from, access, idmap, ..
+            } = step
+            else {
+                continue;
+            };
+            let about = |error| Failure {
+                what: format!("{} (id-mapped mount)", from.display()),
+                error,
+            };
+            let tree = prepare(from, *access).map_err(|e| Failure {
+                what: format!("{} ({})", from.display(), e.what),
+                error: e.error,
+            })?;
+            if let Some(map) = idmap {
+                if !maps.contains_key(map) {
+                    maps.insert(*map, user_namespace(*map, &plan.identity).map_err(about)?);
+                }
+                if let Some(userns) = maps.get(map) {
+                    mount::set_idmap(tree.as_fd(), userns.as_fd()).map_err(about)?;
+                }
+            }
+            trees.0.insert(number, tree);
+        }
+        Ok(trees)
+    }
+}
+
+/// Every id as itself, except that `from` on disk is `to` to the kernel; `to` on disk is nobody's.
+#[must_use]
+pub(crate) fn map_text(from: u32, to: u32) -> String {
+    // Lines are "on disk, to the kernel, count". Two ranges around `from` and `to` stay as they are.
+    let (low, high) = (from.min(to), from.max(to));
+    let mut text = format!("{from} {to} 1\n");
+    if low > 0 {
+        text.push_str(&format!("0 0 {low}\n"));
+    }
+    if high > low + 1 {
+        text.push_str(&format!("{} {} {}\n", low + 1, low + 1, high - low - 1));
+    }
+    if high < u32::MAX - 1 {
+        text.push_str(&format!("{} {} {}\n", high + 1, high + 1, u32::MAX - 1 - high));
+    }
+    text
+}
+
+/// A user namespace that exists only for its map. Its one process waits on a pipe and is gone when this returns.
+fn user_namespace(map: IdMap, identity: &Identity) -> io::Result<OwnedFd> {
+    let (read, write) = fd::pipe()?;
+    match process::clone_into(libc::CLONE_NEWUSER, None)? {
+        Side::Child => {
+            drop(write);
+            // We are an empty process in the new user namespace. We end when the supervisor closes the pipe.
+            let _ = fd::read(read.as_fd(), &mut [0]);
+            process::exit_now(0)
+        }
+        Side::Parent { pid, pidfd: _pidfd } => {
+            drop(read);
+            let made = write_maps(
+                pid,
+                &map_text(map.from_uid, identity.uid),
+                &map_text(map.from_gid, identity.gid),
+            )
+            .and_then(|()| fs::File::open(format!("/proc/{}/ns/user", pid.0)).map(OwnedFd::from));
+            drop(write);
+            process::wait(pid.0, 0)?;
+            made
+        }
+    }
+}
+
+/// Writes the id maps of a child's user namespace.
+pub(crate) fn write_maps(pid: process::Pid, uid_map: &str, gid_map: &str) -> io::Result<()> {
+    fs::write(format!("/proc/{}/uid_map", pid.0), uid_map)?;
+    fs::write(format!("/proc/{}/gid_map", pid.0), gid_map)
+}

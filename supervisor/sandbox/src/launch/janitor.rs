@@ -1,0 +1,101 @@
+//! A small process outside the sandbox that cleans up if the supervisor is killed.
+//!
+//! It sleeps on a socket. Dismissed, it just ends; if the socket closes without a word, the supervisor is dead: init has ended
+//! the tree by then or is about to, and the janitor removes what only someone outside can: cgroups and placeholders.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::time::{Duration, Instant};
+
+use super::outcome::LaunchError;
+use super::{placeholders, quarantine};
+use crate::cgroup::{self, Facts};
+use crate::plan::{Containment, SandboxPlan};
+use crate::sys::event::{self, Want};
+use crate::sys::process::{self, Pid, Side};
+use crate::sys::socket::Wait;
+use crate::sys::{fd, socket};
+
+/// How long a dying tree may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The supervisor's handle on its janitor.
+pub(super) struct Janitor {
+    socket: OwnedFd,
+    pid: Pid,
+}
+
+pub(super) fn start(facts: &Facts, plan: &SandboxPlan) -> Result<Janitor, LaunchError> {
+    let named = |error| LaunchError::step("janitor", error);
+    let (ours, theirs) = socket::pair().map_err(named)?;
+    match process::clone_into(0, None).map_err(named)? {
+        Side::Parent { pid, .. } => Ok(Janitor { socket: ours, pid }),
+        Side::Child => {
+            drop(ours);
+            wait_and_clean(&theirs, facts, plan)
+        }
+    }
+}
+
+impl Janitor {
+    /// The number of our end of the socket, for the child to close.
+    pub(super) fn raw_socket(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+
+    /// Hands over a lock, so that it outlives us: whoever shares it must not think that the tree is gone.
+    pub(super) fn entrust_lock(&self, lock: &OwnedFd) -> io::Result<()> {
+        socket::send(self.socket.as_fd(), b"l", Some(lock.as_fd()))
+    }
+
+    /// Hands over a handle on init, by which the end of the whole tree can be seen.
+    pub(super) fn entrust_tree(&self, init: &OwnedFd) -> io::Result<()> {
+        socket::send(self.socket.as_fd(), b"t", Some(init.as_fd()))
+    }
+
+    /// Everything is clean: the janitor may go.
+    pub(super) fn dismiss(self) {
+        // If it was killed, nobody listens; it must be collected all the same.
+        let _ = socket::send(self.socket.as_fd(), b"d", None);
+        let _ = process::wait(self.pid.0, libc::__WALL);
+    }
+}
+
+fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan) -> ! {
+    // A session of our own: what is sent to the supervisor's group or terminal is not for us.
+    let _ = process::setsid();
+    let _ = process::set_name(c"glee-janitor");
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
+        event::ignore(signal);
+    }
+    let number = socket.as_raw_fd().unsigned_abs();
+    let _ = fd::close_range(0, number.saturating_sub(1));
+    let _ = fd::close_range(number + 1, u32::MAX);
+    let mut locks = Vec::new();
+    let mut tree = None;
+    loop {
+        match socket::receive(socket.as_fd(), Wait::Block) {
+            Ok((word, Some(fd))) if word == b"l" => locks.push(fd),
+            Ok((word, Some(fd))) if word == b"t" => tree = Some(fd),
+            Ok((word, None)) if word == b"d" => process::exit_now(0),
+            // The supervisor is dead.
+            Ok(_) | Err(_) => break,
+        }
+    }
+    // Init ends with the supervisor, and its handle tells when all of the tree has. Removing a placeholder uncovers its
+    // name for whoever is left inside, so everybody must be gone first. Without a handle nothing was started.
+    if let Some(tree) = &tree {
+        let _ = event::poll(&[(Some(tree.as_fd()), Want::Read)], Some(PATIENCE));
+    }
+    drop(locks);
+    let end = Instant::now() + PATIENCE;
+    while cgroup::any_left(facts) && Instant::now() < end {
+        cgroup::sweep_stale(facts);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    placeholders::sweep(&plan.placeholders, Duration::from_secs(1));
+    if plan.containment == Containment::Namespaces {
+        quarantine::after(plan);
+    }
+    process::exit_now(0)
+}

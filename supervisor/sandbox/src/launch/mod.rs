@@ -1,0 +1,261 @@
+//! From a plan to a running command and back to an outcome: the supervisor's side.
+//!
+//! INVARIANT: whatever happens, what was made here (processes, cgroups, placeholders) is gone when `run` returns; if this
+//! process is killed, the janitor sees to it.
+
+mod gitlinks;
+pub(crate) mod idmap;
+mod janitor;
+mod outcome;
+pub(crate) mod placeholders;
+mod quarantine;
+mod supervise;
+mod terminal;
+mod warden;
+
+use std::fs;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Instant;
+
+pub use outcome::{Appeared, Denied, End, LaunchError, Layers, Outcome};
+
+use crate::cgroup;
+use crate::control::Order;
+use crate::init::{self, Inheritance};
+use crate::plan::{Containment, Namespace, SandboxPlan};
+use crate::seccomp::{self, Arch, Table};
+use crate::sys::event;
+use crate::sys::process::{self, Pid, Side};
+use crate::sys::term::Size;
+use crate::sys::{fd, path, socket, term};
+use idmap::Trees;
+use janitor::Janitor;
+use placeholders::Placeholders;
+use warden::Warden;
+
+/// Carries out the plan. The process must have one thread.
+pub fn run(plan: &SandboxPlan) -> Result<Outcome, LaunchError> {
+    let started = Instant::now();
+    fd::ensure_stdio().map_err(|error| LaunchError::step("standard files", error))?;
+    let terminals = [0, 1, 2].map(|number| term::is_terminal(fd::borrow(number)));
+    let (table, filter) = compile(plan)?;
+    let ignored = event::ignored_signals();
+    let signals =
+        event::signal_fd(&supervise::signals(&ignored)).map_err(|error| LaunchError::step("signals", error))?;
+    let (ours, theirs) = socket::pair().map_err(|error| LaunchError::step("control socket", error))?;
+    let facts = cgroup::detect();
+    // Before anything is made that would outlive us.
+    let janitor = janitor::start(&facts, plan)?;
+    let size = terminal::size(terminals);
+    let caller = Caller {
+        signals,
+        terminals,
+        size,
+        ignored,
+        started,
+        janitor: &janitor,
+    };
+    let result = guarded(plan, &table, &filter, &facts, Ends { ours, theirs }, caller);
+    janitor.dismiss();
+    result
+}
+
+/// The run proper: whatever it makes is gone when it returns.
+fn guarded(
+    plan: &SandboxPlan,
+    table: &Table,
+    filter: &[seccomp::Instruction],
+    facts: &cgroup::Facts,
+    ends: Ends,
+    caller: Caller<'_>,
+) -> Result<Outcome, LaunchError> {
+    if plan.identity.from_root {
+        give_pipes(plan);
+    }
+    let (group, missing) = cgroup::create(facts, &plan.cgroup);
+    let group = Cleanup { group };
+    let placeholders = Placeholders::make(&plan.placeholders)?;
+    let removal = Removal { placeholders };
+    for lock in removal.placeholders.locks() {
+        caller
+            .janitor
+            .entrust_lock(lock)
+            .map_err(|error| LaunchError::step("janitor", error))?;
+    }
+    let child = start(plan, filter, ends, &group.group, &missing, &caller)?;
+    let mut outcome = supervise::watch(plan, child, table, &group.group, &caller)?;
+    if plan.containment == Containment::Namespaces {
+        outcome.set_aside.extend(quarantine::after(plan));
+    }
+    outcome.layers.missing_limits = missing.iter().map(|m| format!("{}: {}", m.limit, m.reason)).collect();
+    Ok(outcome)
+}
+
+/// Pipes behind 0, 1 and 2 become the sandbox user's, who could else not open them again through `/dev/stdout`.
+///
+/// They have no name and no other owner that would miss them: root, who made them, may do everything anyway.
+fn give_pipes(plan: &SandboxPlan) {
+    for number in 0..3 {
+        let name = fs::read_link(format!("/proc/self/fd/{number}")).unwrap_or_default();
+        if name.as_os_str().as_encoded_bytes().starts_with(b"pipe:") {
+            // Without it only the reopening fails.
+            let _ = std::os::unix::fs::fchown(fd::borrow(number), Some(plan.identity.uid), Some(plan.identity.gid));
+        }
+    }
+}
+
+/// What the caller's side brings to a run.
+pub(crate) struct Caller<'a> {
+    signals: OwnedFd,
+    /// Which of 0, 1 and 2 are terminals.
+    terminals: [bool; 3],
+    /// The size of the caller's terminal.
+    size: Option<Size>,
+    ignored: Vec<i32>,
+    started: Instant,
+    janitor: &'a Janitor,
+}
+
+/// Removes the cgroups on every way out.
+struct Cleanup {
+    group: cgroup::Group,
+}
+
+impl Drop for Cleanup {
+    fn drop(&mut self) {
+        // What cannot be removed now (a process in uninterruptible sleep) the janitor and the next start try again.
+        let _ = self.group.remove();
+    }
+}
+
+struct Removal {
+    placeholders: Placeholders,
+}
+
+impl Drop for Removal {
+    fn drop(&mut self) {
+        self.placeholders.remove();
+    }
+}
+
+/// A sandbox being built, seen from outside.
+struct Child {
+    pid: Pid,
+    pidfd: OwnedFd,
+    control: OwnedFd,
+    /// While this is open, init knows that we live.
+    _alive: OwnedFd,
+    namespaces: Vec<Namespace>,
+    warden: Option<Warden>,
+}
+
+fn compile(plan: &SandboxPlan) -> Result<(Table, Vec<seccomp::Instruction>), LaunchError> {
+    let table = Table::builtin().map_err(|_| LaunchError::SyscallTable)?;
+    let filter = plan
+        .seccomp
+        .as_ref()
+        .map(|spec| seccomp::compile(&table, spec, Arch::NATIVE))
+        .unwrap_or_default();
+    Ok((table, filter))
+}
+
+fn start(
+    plan: &SandboxPlan,
+    filter: &[seccomp::Instruction],
+    ends: Ends,
+    group: &cgroup::Group,
+    missing: &[cgroup::Missing],
+    caller: &Caller<'_>,
+) -> Result<Child, LaunchError> {
+    let named = |step: &'static str| move |error| LaunchError::step(step, error);
+    let Ends { ours, theirs } = ends;
+    let (alive_read, alive_write) = fd::pipe().map_err(named("liveness pipe"))?;
+    let trees = Trees::prepare(plan)?;
+    let groups = group.entry().map_err(named("cgroup"))?;
+    let v2 = group.v2_dir().and_then(|dir| path::open_dir_exact(dir).ok());
+    let mut inheritance = Inheritance {
+        plan,
+        namespaces: plan.namespaces.clone(),
+        filter,
+        trees,
+        control: theirs,
+        alive: alive_read,
+        groups: Some(groups),
+        terminals: caller.terminals,
+        size: caller.size,
+        ignored: caller.ignored.clone(),
+        started: caller.started,
+        watch_memory: missing.iter().any(|m| m.limit == cgroup::Controller::Memory),
+    };
+    // The cgroup namespace comes later, from inside: its root must be the group that the child has entered by then.
+    let wanted: Vec<Namespace> = plan.namespaces.clone();
+    let flags = |list: &[Namespace]| {
+        list.iter()
+            .filter(|n| **n != Namespace::Cgroup)
+            .fold(0, |flags, n| flags | n.flag())
+    };
+    let (side, namespaces) = match process::clone_into(flags(&wanted), v2.as_ref().map(AsFd::as_fd)) {
+        Ok(side) => (side, wanted),
+        Err(error) if plan.identity.from_root && wanted.contains(&Namespace::User) => {
+            // Root needs no user namespace: its own capabilities build the same sandbox, and are given up all the same.
+            let without: Vec<Namespace> = wanted.into_iter().filter(|n| *n != Namespace::User).collect();
+            let side = process::clone_into(flags(&without), v2.as_ref().map(AsFd::as_fd))
+                .map_err(|_| LaunchError::namespaces(error))?;
+            (side, without)
+        }
+        Err(error) => return Err(LaunchError::namespaces(error)),
+    };
+    match side {
+        Side::Child => {
+            drop((ours, alive_write, v2));
+            let janitor = caller.janitor.raw_socket().unsigned_abs();
+            // It would keep the janitor from seeing that the supervisor is dead.
+            let _ = fd::close_range(janitor, janitor);
+            inheritance.namespaces = namespaces;
+            init::main(inheritance)
+        }
+        Side::Parent { pid, pidfd } => {
+            drop(inheritance);
+            let mut child = Child {
+                pid,
+                pidfd,
+                control: ours,
+                _alive: alive_write,
+                namespaces,
+                warden: None,
+            };
+            // Before the child may go on: whoever cleans up after us must be able to see its end.
+            let entrusted = caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"));
+            if let Err(error) = entrusted.and_then(|()| admit(plan, &mut child)) {
+                let _ = process::pidfd_kill(child.pidfd.as_fd(), libc::SIGKILL);
+                let _ = process::wait(pid.0, 0);
+                return Err(error);
+            }
+            Ok(child)
+        }
+    }
+}
+
+/// Gives the child its identity and lets it go on.
+fn admit(plan: &SandboxPlan, child: &mut Child) -> Result<(), LaunchError> {
+    let named = |step: &'static str| move |error| LaunchError::step(step, error);
+    if plan.containment == Containment::Namespaces && child.namespaces.contains(&Namespace::User) {
+        let (uid, gid) = (plan.identity.uid, plan.identity.gid);
+        if !plan.identity.from_root {
+            fs::write(format!("/proc/{}/setgroups", child.pid.0), "deny").map_err(named("setgroups"))?;
+        }
+        idmap::write_maps(child.pid, &format!("{uid} {uid} 1\n"), &format!("{gid} {gid} 1\n"))
+            .map_err(named("id maps"))?;
+    }
+    if plan.containment == Containment::Namespaces {
+        // Before the child goes on: nothing may appear between its look and ours, and it can still be looked into.
+        child.warden = Warden::start(plan, child.pid).map_err(named("watch"))?;
+    }
+    Order::Go.send(child.control.as_fd()).map_err(named("start"))
+}
+
+/// The two ends of the control socket.
+struct Ends {
+    ours: OwnedFd,
+    theirs: OwnedFd,
+}

@@ -1,0 +1,172 @@
+//! What became of a run, and what can go wrong before there is one.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::control::Cause;
+use crate::init::root::Failure;
+use crate::launch::placeholders::Unprotected;
+use crate::sys::process::Usage;
+
+/// How the command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Exited(i32),
+    Signaled(i32),
+    /// The runtime deadline was reached.
+    Timeout,
+    /// The file was not there (`ENOENT`), or could not be executed.
+    NotExecuted {
+        errno: i32,
+    },
+}
+
+/// A call that seccomp refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Denied {
+    pub syscall: String,
+    pub why: &'static str,
+    /// As seen inside.
+    pub pid: u32,
+    pub program: String,
+    pub count: u64,
+}
+
+/// A name that came into being during the run although a rule covers it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Appeared {
+    pub path: PathBuf,
+    pub clause: String,
+    /// Covered right after it was seen.
+    pub covered: bool,
+}
+
+/// What stood around the command.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Layers {
+    pub landlock_abi: u32,
+    pub seccomp: bool,
+    pub namespaces: Vec<&'static str>,
+    /// Controllers that carry a limit, by name.
+    pub cgroup: Vec<&'static str>,
+    /// Limits that no cgroup carries, with the reason.
+    pub missing_limits: Vec<String>,
+}
+
+/// What really happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    pub end: End,
+    pub cause: Option<Cause>,
+    /// The kernel's out-of-memory killer struck inside.
+    pub out_of_memory: bool,
+    /// A fork was refused because of the limit on processes.
+    pub out_of_pids: bool,
+    pub duration: Duration,
+    pub usage: Usage,
+    pub denied: Vec<Denied>,
+    pub appeared: Vec<Appeared>,
+    /// Directories in which such names would not have been seen.
+    pub unwatched: Vec<PathBuf>,
+    /// Parts of a repository made during the run that would make the host's git run something: renamed.
+    pub set_aside: Vec<PathBuf>,
+    pub layers: Layers,
+}
+
+/// The sandbox could not be built; the command never started.
+#[derive(Debug, thiserror::Error)]
+pub enum LaunchError {
+    #[error("cannot build the sandbox: step `{step}`{} failed: {error}", about(.detail))]
+    Step {
+        step: String,
+        detail: String,
+        error: io::Error,
+    },
+    #[error("cannot make namespaces: {error}")]
+    Namespaces { error: io::Error },
+    #[error("cannot protect `{}` against being created by the command: {error}", .path.display())]
+    Unprotected { path: PathBuf, error: io::Error },
+    #[error("the built-in list of system calls is damaged")]
+    SyscallTable,
+    #[error("the sandbox ended before the command started")]
+    Lost,
+}
+
+fn about(detail: &str) -> String {
+    if detail.is_empty() {
+        String::new()
+    } else {
+        format!(" on `{detail}`")
+    }
+}
+
+impl LaunchError {
+    pub(super) fn step(step: &str, error: io::Error) -> Self {
+        Self::Step {
+            step: step.to_owned(),
+            detail: String::new(),
+            error,
+        }
+    }
+
+    pub(super) fn namespaces(error: io::Error) -> Self {
+        Self::Namespaces { error }
+    }
+
+    /// What the user can do about it.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::Namespaces { .. } => Some(USER_NAMESPACES.to_owned()),
+            Self::Step { step, detail, error } => advice(step, detail, error),
+            Self::Unprotected { .. } => {
+                Some("the directory must be writable for you, or name it under `unprotect:` in the policy".to_owned())
+            }
+            Self::SyscallTable | Self::Lost => None,
+        }
+    }
+}
+
+const USER_NAMESPACES: &str = "\
+user namespaces are refused on this machine. One of:
+  - sysctl -w kernel.unprivileged_userns_clone=1   (Debian's older switch)
+  - sysctl -w user.max_user_namespaces=15000
+  - an AppArmor profile for this program: `glee-supervisor doctor --apparmor` prints it
+  - run as root: privileges are dropped before the command starts
+  - `isolation: landlock` in the policy: weaker, and the report says what it does not give";
+
+fn advice(step: &str, detail: &str, error: &io::Error) -> Option<String> {
+    let refused = matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES));
+    match step {
+        "mounts" if refused && detail.starts_with("private space") => Some(USER_NAMESPACES.to_owned()),
+        "id maps" | "setgroups" if refused => Some(USER_NAMESPACES.to_owned()),
+        "mounts" if error.raw_os_error() == Some(libc::ELOOP) => {
+            Some("a directory on the way became a symbolic link while the sandbox was being built".to_owned())
+        }
+        "mounts" if detail.contains("id-mapped") => {
+            Some("this filesystem cannot map owners: run as the owner of the project instead of root".to_owned())
+        }
+        "landlock ruleset" | "landlock" => Some("needs Linux 5.13 with Landlock enabled (`lsm=landlock,…`)".to_owned()),
+        _ => None,
+    }
+}
+
+impl From<Failure> for LaunchError {
+    fn from(failure: Failure) -> Self {
+        Self::Step {
+            step: "mounts".to_owned(),
+            detail: failure.what,
+            error: failure.error,
+        }
+    }
+}
+
+impl From<Unprotected> for LaunchError {
+    fn from(unprotected: Unprotected) -> Self {
+        Self::Unprotected {
+            path: unprotected.path,
+            error: unprotected.error,
+        }
+    }
+}

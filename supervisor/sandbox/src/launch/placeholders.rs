@@ -1,0 +1,192 @@
+//! Names that must not come into being: made before the run as empty mount points, removed after it.
+//!
+//! A lock on each directory they lie in counts the runs that rely on them: removing a name on the host also removes what
+//! covers it in every sandbox, so only the last run may clean up. A placeholder is recognised by what it is, so whatever a
+//! crashed run left behind is removed by the next one.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::plan::{Placeholder, PlaceholderKind};
+use crate::sys::fd::{self, Lock};
+use crate::sys::path;
+
+/// What `commondir` says while it is a placeholder: the git directory itself.
+const COMMON_DIR: &str = ".\n";
+
+/// What a configuration file says while it is a placeholder.
+const GIT_CONFIG: &str = "# held by glee-supervisor while a command runs\n";
+
+/// Placeholders of one run, and the locks that keep them.
+#[derive(Debug, Default)]
+pub(crate) struct Placeholders {
+    dirs: BTreeMap<PathBuf, Dir>,
+}
+
+#[derive(Debug)]
+struct Dir {
+    /// Open and locked.
+    fd: OwnedFd,
+    names: Vec<(OsString, PlaceholderKind)>,
+}
+
+/// A name that could not be protected.
+#[derive(Debug)]
+pub(crate) struct Unprotected {
+    pub(crate) path: PathBuf,
+    pub(crate) error: io::Error,
+}
+
+impl Placeholders {
+    /// Takes the shared locks and makes what is missing.
+    pub(crate) fn make(list: &[Placeholder]) -> Result<Self, Unprotected> {
+        let mut made = Self::default();
+        for placeholder in list {
+            if let Err(error) = made.add(placeholder) {
+                made.remove();
+                return Err(Unprotected {
+                    path: placeholder.dir.join(&placeholder.name),
+                    error,
+                });
+            }
+        }
+        Ok(made)
+    }
+
+    fn add(&mut self, placeholder: &Placeholder) -> io::Result<()> {
+        if !self.dirs.contains_key(&placeholder.dir) {
+            let held = path::open_dir_exact(&placeholder.dir)?;
+            fd::flock(held.as_fd(), Lock::Shared)?;
+            self.dirs.insert(
+                placeholder.dir.clone(),
+                Dir {
+                    fd: held,
+                    names: Vec::new(),
+                },
+            );
+        }
+        if let Some(dir) = self.dirs.get_mut(&placeholder.dir) {
+            create(dir.fd.as_fd(), &placeholder.name, placeholder.kind)?;
+            dir.names.push((placeholder.name.clone(), placeholder.kind));
+        }
+        Ok(())
+    }
+
+    /// The descriptors that hold the locks.
+    pub(crate) fn locks(&self) -> impl Iterator<Item = &OwnedFd> {
+        self.dirs.values().map(|dir| &dir.fd)
+    }
+
+    /// Removes them, unless another run still relies on them; then that one will.
+    pub(crate) fn remove(&self) {
+        for dir in self.dirs.values() {
+            if !alone(dir.fd.as_fd()) {
+                continue;
+            }
+            for (name, kind) in &dir.names {
+                remove_if_ours(dir.fd.as_fd(), name, *kind);
+            }
+        }
+    }
+}
+
+/// Takes the lock for itself, if no other run has it.
+///
+/// Two runs that end together would each see the other's: so the own one is given up first, and a little time passes.
+fn alone(dir: BorrowedFd<'_>) -> bool {
+    if fd::flock(dir, Lock::TryExclusive).is_ok() {
+        return true;
+    }
+    for _ in 0..10 {
+        let _ = fd::flock(dir, Lock::Release);
+        std::thread::sleep(Duration::from_millis(1));
+        if fd::flock(dir, Lock::TryExclusive).is_ok() {
+            return true;
+        }
+    }
+    false
+}
+
+/// Removes what a dead supervisor left, unless another run relies on it.
+///
+/// A dying process closes its descriptors one after the other: its lock may outlive the pipe that told of its death.
+pub(crate) fn sweep(list: &[Placeholder], patience: Duration) {
+    let end = Instant::now() + patience;
+    for placeholder in list {
+        let Ok(dir) = path::open_dir_exact(&placeholder.dir) else {
+            continue;
+        };
+        loop {
+            if fd::flock(dir.as_fd(), Lock::TryExclusive).is_ok() {
+                remove_if_ours(dir.as_fd(), &placeholder.name, placeholder.kind);
+                break;
+            }
+            if Instant::now() >= end {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}
+
+/// Makes a placeholder in an open directory.
+fn create(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind) -> io::Result<()> {
+    let made = match text_of(kind) {
+        None => path::mksock_at(dir, name),
+        Some(text) => path::create_at(dir, Path::new(name), 0o444)
+            .and_then(|file| fd::write(file.as_fd(), text.as_bytes()).map(drop)),
+    };
+    match made {
+        // Another run's, or one that came into being meanwhile: it is covered all the same.
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
+    }
+}
+
+fn text_of(kind: PlaceholderKind) -> Option<&'static str> {
+    match kind {
+        PlaceholderKind::Socket => None,
+        PlaceholderKind::CommonDir => Some(COMMON_DIR),
+        PlaceholderKind::GitConfig => Some(GIT_CONFIG),
+    }
+}
+
+/// The kind that a name gets.
+#[must_use]
+pub(crate) fn kind_for(name: &OsStr) -> PlaceholderKind {
+    match name.as_encoded_bytes() {
+        b"commondir" => PlaceholderKind::CommonDir,
+        b"config.worktree" => PlaceholderKind::GitConfig,
+        _ => PlaceholderKind::Socket,
+    }
+}
+
+/// Is this name a placeholder of ours, of this run or of another?
+pub(crate) fn is_placeholder(path: &Path) -> Option<PlaceholderKind> {
+    let (dir, name) = (path.parent()?, path.file_name()?);
+    let dir = path::open_dir_exact(dir).ok()?;
+    let kind = kind_for(name);
+    is_ours(dir.as_fd(), name, kind).then_some(kind)
+}
+
+fn is_ours(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind) -> bool {
+    match text_of(kind) {
+        None => path::lstat_at(dir, name).is_ok_and(|stat| stat.is_placeholder_socket()),
+        // Empty: whoever made it was killed before it could write. Git itself writes neither file without a content.
+        Some(text) => {
+            path::lstat_at(dir, name).is_ok_and(|stat| stat.is_unwritable_file())
+                && path::read_small_at(dir, name).is_ok_and(|found| found.is_empty() || found == text.as_bytes())
+        }
+    }
+}
+
+fn remove_if_ours(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind) {
+    if is_ours(dir, name, kind) {
+        // A failure leaves an inert name behind; the next run in this project tries again.
+        let _ = path::unlink_at(dir, name);
+    }
+}

@@ -1,0 +1,45 @@
+use super::*;
+
+const FRESH: &str =
+    "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n";
+
+#[test]
+fn a_configuration_as_git_writes_it_is_left_alone() {
+    let cloned = format!(
+        "{FRESH}[remote \"origin\"]\n\turl = https://example.com/x.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\
+         [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n[user]\n\tname = A\n\temail = a@example.com\n"
+    );
+    assert_eq!(harmless_part(FRESH), FRESH);
+    assert_eq!(harmless_part(&cloned), cloned);
+}
+
+#[test]
+fn what_makes_git_run_or_read_something_is_left_out() {
+    for line in [
+        "\tfsmonitor = ./evil\n",
+        "\tsshCommand = ./evil\n",
+        "\thooksPath = evil\n",
+        "\teditor = evil\n",
+        "\tpager = evil\n",
+        "\tworktree = /\n",
+        "[core] fsmonitor = ./evil\n",
+        "[include]\n\tpath = ../evil\n",
+        "[alias]\n\tst = !evil\n",
+        "[filter \"x\"]\n\tclean = evil\n",
+        "[diff \"x\"]\n\ttextconv = evil\n",
+        "[remote \"o\"]\n\tuploadpack = evil\n",
+        "[extensions]\n\tworktreeConfig = true\n",
+        "[remote \"origin\"] uploadpack = evil #]\n\turl = .\n",
+        "[remote \"a\"] [core] fsmonitor = evil ; \"]\n",
+    ] {
+        let kept = harmless_part(&format!("{FRESH}{line}"));
+        assert!(
+            !kept.to_lowercase().contains("evil") && !kept.contains("worktree"),
+            "{line}: {kept}"
+        );
+    }
+    let url = harmless_part("[remote \"o\"]\n\turl = ext::sh -c evil\n\turl = --upload-pack=evil\n");
+    assert_eq!(url, "[remote \"o\"]\n");
+    let split = harmless_part("[core]\n\tbare = fa\\\nlse\n");
+    assert_eq!(split, "[core]\n");
+}

@@ -1,0 +1,383 @@
+//! The supervisor while the command runs: one loop over signals, the control socket, the terminal, denials and the deadline.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use super::outcome::{Denied, End, LaunchError, Layers, Outcome};
+use super::terminal::Relay;
+use super::warden::Warden;
+use super::{Caller, Child, quarantine};
+use crate::cgroup::Group;
+use crate::control::{Cause, Order, Report};
+use crate::plan::SandboxPlan;
+use crate::seccomp::{Arch, Call, Table, Verdict};
+use crate::sys::event::{self, Want};
+use crate::sys::process::{self, Change, Usage};
+use crate::sys::socket::Wait;
+use crate::sys::{landlock, seccomp};
+
+/// Signals that reach the supervisor as events instead of ending it.
+const SIGNALS: &[i32] = &[
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGHUP,
+    libc::SIGQUIT,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGWINCH,
+    libc::SIGTSTP,
+    libc::SIGCONT,
+];
+
+/// Those of them that the caller has not ignored.
+pub(super) fn signals(ignored: &[i32]) -> Vec<i32> {
+    SIGNALS
+        .iter()
+        .copied()
+        .filter(|signal| !ignored.contains(signal))
+        .collect()
+}
+
+/// Different denied calls that are remembered.
+const MOST_DENIALS: usize = 1000;
+
+struct Supervisor<'a> {
+    plan: &'a SandboxPlan,
+    child: Child,
+    table: &'a Table,
+    group: &'a Group,
+    terminals: [bool; 3],
+    relay: Option<Relay>,
+    listener: Option<OwnedFd>,
+    denied: BTreeMap<(u32, String), Denied>,
+    /// Signals of the ending kind that were passed on. The second one ends the run.
+    asked_to_end: u32,
+    /// The signal with which the run was ended at the caller's wish.
+    ended_by: Option<i32>,
+    timeout: Timeout,
+    failure: Option<LaunchError>,
+    not_executed: Option<i32>,
+    ended: Option<(Change, Option<Cause>)>,
+    /// The other end of the control socket is closed: nothing more to hear, only the end to wait for.
+    silent: bool,
+}
+
+/// How far the deadline has got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Timeout {
+    Never,
+    At(Instant),
+    /// SIGTERM was sent; SIGKILL follows at this time.
+    Grace(Instant),
+    /// Killed.
+    Over,
+}
+
+/// Watches until nothing of the sandbox is left.
+pub(super) fn watch(
+    plan: &SandboxPlan,
+    child: Child,
+    table: &Table,
+    group: &Group,
+    caller: &Caller<'_>,
+) -> Result<Outcome, LaunchError> {
+    let started = caller.started;
+    let mut supervisor = Supervisor {
+        plan,
+        child,
+        table,
+        group,
+        terminals: caller.terminals,
+        relay: None,
+        listener: None,
+        denied: BTreeMap::new(),
+        asked_to_end: 0,
+        ended_by: None,
+        timeout: plan
+            .deadline
+            .and_then(|time| started.checked_add(time))
+            .map_or(Timeout::Never, Timeout::At),
+        failure: None,
+        not_executed: None,
+        ended: None,
+        silent: false,
+    };
+    let usage = supervisor.serve(&caller.signals)?;
+    supervisor.finish(usage, started)
+}
+
+impl Supervisor<'_> {
+    fn serve(&mut self, signals: &OwnedFd) -> Result<Usage, LaunchError> {
+        let lost = |error| LaunchError::step("supervise", error);
+        loop {
+            let [typing, output] = match &self.relay {
+                Some(relay) => relay.wants(),
+                None => [(None, Want::Nothing), (None, Want::Nothing)],
+            };
+            let fds = [
+                (Some(self.child.pidfd.as_fd()), Want::Read),
+                (Some(self.child.control.as_fd()).filter(|_| !self.silent), Want::Read),
+                (Some(signals.as_fd()), Want::Read),
+                typing,
+                output,
+                (self.listener.as_ref().map(AsFd::as_fd), Want::Read),
+                (self.child.warden.as_ref().map(Warden::fd), Want::Read),
+            ];
+            let ready = event::poll(&fds, self.patience()).map_err(lost)?;
+            let [gone, said, signal, typed, shown, denial, change] = ready.as_slice() else {
+                continue;
+            };
+            if said.readable || said.hangup {
+                self.hear().map_err(lost)?;
+            }
+            if signal.readable {
+                while let Some(number) = event::next_signal(signals.as_fd()).map_err(lost)? {
+                    self.signal(number);
+                }
+            }
+            if let Some(relay) = &mut self.relay
+                && (typed.readable || typed.hangup || shown.readable || shown.writable || shown.hangup)
+            {
+                relay.turn(typed.readable || typed.hangup);
+            }
+            if denial.readable {
+                self.refuse();
+            } else if denial.hangup {
+                self.listener = None;
+            }
+            if change.readable
+                && let Some(warden) = &mut self.child.warden
+            {
+                warden.turn();
+            }
+            self.keep_time();
+            if gone.readable {
+                // What was said before the end is still in the socket.
+                while let Ok(true) = self.hear() {}
+                let waited = process::wait(self.child.pid.0, libc::__WALL).map_err(lost)?;
+                return Ok(waited.map(|(_, _, usage)| usage).unwrap_or_default());
+            }
+        }
+    }
+
+    fn patience(&self) -> Option<Duration> {
+        match self.timeout {
+            Timeout::Never | Timeout::Over => None,
+            Timeout::At(time) | Timeout::Grace(time) => Some(time.saturating_duration_since(Instant::now())),
+        }
+    }
+
+    /// Takes one message from inside. False when there is none.
+    fn hear(&mut self) -> std::io::Result<bool> {
+        let report = match Report::receive(self.child.control.as_fd(), Wait::No) {
+            Ok(Some(report)) => report,
+            Ok(None) => {
+                self.silent = true;
+                return Ok(false);
+            }
+            Err(e) if e.raw_os_error() == Some(libc::ECONNRESET) => {
+                self.silent = true;
+                return Ok(false);
+            }
+            Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => return Ok(false),
+            Err(e) => return Err(e),
+        };
+        match report {
+            Report::Failed { step, errno, detail } => {
+                let error = std::io::Error::from_raw_os_error(errno);
+                self.failure = Some(LaunchError::Step { step, detail, error });
+            }
+            Report::NotExecuted { errno } => self.not_executed = Some(errno),
+            Report::Terminal(master) => self.relay = Some(Relay::new(master, self.terminals)?),
+            Report::Listener(listener) => self.listener = Some(listener),
+            // Without a terminal nobody asked for a pause: a command that stops itself does not stop its guardian.
+            Report::Stopped if self.relay.is_some() => self.suspend(),
+            Report::Stopped => {}
+            Report::Ended { change, cause } => self.ended = Some((change, cause)),
+        }
+        Ok(true)
+    }
+
+    fn order(&self, order: Order) {
+        // Init may have ended meanwhile; the pidfd tells.
+        let _ = order.send(self.child.control.as_fd());
+    }
+
+    fn signal(&mut self, number: i32) {
+        match number {
+            libc::SIGWINCH => {
+                if let Some(relay) = &self.relay {
+                    relay.resize();
+                }
+            }
+            libc::SIGTSTP => {
+                self.order(Order::Signal(libc::SIGTSTP));
+                if self.relay.is_none() {
+                    self.suspend();
+                }
+            }
+            libc::SIGCONT => {}
+            libc::SIGUSR1 | libc::SIGUSR2 => self.order(Order::Signal(number)),
+            _ => {
+                self.asked_to_end += 1;
+                if self.asked_to_end > 1 {
+                    self.ended_by = Some(number);
+                    self.kill();
+                } else {
+                    self.order(Order::Signal(number));
+                }
+            }
+        }
+    }
+
+    /// The command was stopped: so are we, as a shell expects, until someone continues us.
+    fn suspend(&mut self) {
+        if let Some(relay) = &mut self.relay {
+            relay.turn(false);
+            relay.detach();
+        }
+        // A failure to stop means going on, which is right too.
+        let _ = event::stop_self();
+        if let Some(relay) = &mut self.relay {
+            relay.resize();
+            relay.attach();
+        }
+        self.order(Order::Signal(libc::SIGCONT));
+    }
+
+    fn keep_time(&mut self) {
+        match self.timeout {
+            Timeout::At(time) if Instant::now() >= time => {
+                let minutes = self.plan.deadline.unwrap_or_default();
+                // Nobody to tell is no reason not to end it.
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "glee-supervisor: the time limit of {minutes:?} is over; the command is asked to end and killed in {:?}\r",
+                    self.plan.grace
+                );
+                self.order(Order::Terminate);
+                self.timeout = Timeout::Grace(Instant::now() + self.plan.grace);
+            }
+            Timeout::Grace(time) if Instant::now() >= time => {
+                self.timeout = Timeout::Over;
+                self.kill();
+            }
+            Timeout::At(_) | Timeout::Grace(_) | Timeout::Never | Timeout::Over => {}
+        }
+    }
+
+    /// Ends init, and with it everything in its namespace; the group's own switch for what has no namespace.
+    fn kill(&self) {
+        use crate::plan::Containment;
+        match self.plan.containment {
+            Containment::Namespaces => {
+                let _ = process::pidfd_kill(self.child.pidfd.as_fd(), libc::SIGKILL);
+            }
+            // Init must live to end its descendants: closing our side tells it to.
+            Containment::Landlock | Containment::Inherit => {
+                self.order(Order::End);
+            }
+        }
+        // Not every machine has such a switch.
+        let _ = self.group.kill();
+    }
+
+    fn refuse(&mut self) {
+        let Some(listener) = &self.listener else { return };
+        let Ok(Some(notice)) = seccomp::receive(listener.as_fd()) else {
+            return;
+        };
+        let call = Call {
+            nr: notice.nr.unsigned_abs(),
+            args: notice.args,
+        };
+        let spec = self.plan.seccomp.as_ref();
+        let verdict = spec.map_or(Verdict::Kill, |spec| self.table.decide(spec, Arch::NATIVE, &call));
+        let (errno, why) = match verdict {
+            Verdict::Deny(denial) => (i32::from(denial.errno), denial.why),
+            Verdict::Errno(errno) => (i32::from(errno), ""),
+            // The filter asked although this code would not: refuse, it is the safe side.
+            Verdict::Allow | Verdict::Kill => (libc::EPERM, ""),
+        };
+        let program = fs::read_to_string(format!("/proc/{}/comm", notice.pid))
+            .unwrap_or_default()
+            .trim_end()
+            .to_owned();
+        let pid = inner_pid(notice.pid).unwrap_or(0);
+        let _ = seccomp::refuse(listener.as_fd(), notice.id, errno);
+        let key = (call.nr, program.clone());
+        if let Some(known) = self.denied.get_mut(&key) {
+            known.count += 1;
+        } else if self.denied.len() < MOST_DENIALS {
+            let name = self.table.name_of(call.nr, Arch::NATIVE);
+            let syscall = name.map_or_else(|| call.nr.to_string(), str::to_owned);
+            self.denied.insert(
+                key,
+                Denied {
+                    syscall,
+                    why,
+                    pid,
+                    program,
+                    count: 1,
+                },
+            );
+        }
+    }
+
+    fn finish(mut self, usage: Usage, started: Instant) -> Result<Outcome, LaunchError> {
+        if let Some(relay) = &mut self.relay {
+            relay.finish();
+        }
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        let verdict = self.group.verdict();
+        let timed_out = matches!(self.timeout, Timeout::Grace(_) | Timeout::Over);
+        let (end, cause) = match (self.not_executed, self.ended) {
+            (Some(errno), _) => (End::NotExecuted { errno }, None),
+            (None, Some((_, Some(Cause::Deadline)))) => (End::Timeout, Some(Cause::Deadline)),
+            (None, _) if timed_out => (End::Timeout, None),
+            (None, Some((Change::Exited(code), cause))) => (End::Exited(code), cause),
+            (None, Some((Change::Killed(signal), cause))) => (End::Signaled(signal), cause),
+            // Init was killed: by us at the caller's wish, by the kernel for memory, or by somebody else outside.
+            (None, Some((Change::Stopped | Change::Continued, _)) | None) => {
+                (End::Signaled(self.ended_by.unwrap_or(libc::SIGKILL)), None)
+            }
+        };
+        let (appeared, unwatched, lost) = self.child.warden.take().map(Warden::finish).unwrap_or_default();
+        let set_aside = lost.iter().flat_map(|path| quarantine::judge(path)).collect();
+        Ok(Outcome {
+            end,
+            appeared,
+            unwatched,
+            set_aside,
+            cause,
+            out_of_memory: verdict.out_of_memory() || cause == Some(Cause::Memory),
+            out_of_pids: verdict.out_of_pids(),
+            duration: started.elapsed(),
+            usage,
+            denied: std::mem::take(&mut self.denied).into_values().collect(),
+            layers: Layers {
+                landlock_abi: if self.plan.landlock.is_some() {
+                    landlock::abi()
+                } else {
+                    0
+                },
+                seccomp: self.plan.seccomp.is_some(),
+                namespaces: self.child.namespaces.iter().map(|n| n.name()).collect(),
+                cgroup: self.group.holds().map(|c| c.name()).collect(),
+                missing_limits: Vec::new(),
+            },
+        })
+    }
+}
+
+/// The pid by which a process knows itself in its innermost namespace.
+fn inner_pid(pid: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    line.split_ascii_whitespace().next_back()?.parse().ok()
+}

@@ -1,0 +1,308 @@
+//! Keeps covers in place while the command runs.
+//!
+//! A file that the host replaces (`git config` writes a new one and renames it) is a new file, and what covered the old
+//! one is gone; a denied name that the host creates was never covered. The supervisor watches the directories in question and
+//! covers what appears, from a short-lived process that enters the sandbox's mount namespace. Between the appearance and the
+//! cover lie some hundred microseconds: that is why every such event is also in the report.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use glee_policy::glob::Glob;
+
+use super::outcome::Appeared;
+use crate::plan::{Kind, Response, SandboxPlan};
+use crate::survey::Hidden;
+use crate::survey::deny::walk;
+use crate::sys::inotify::{Change, Inotify, WatchId};
+use crate::sys::mount::{self, NODEV, NOEXEC, NOSUID, RDONLY};
+use crate::sys::path;
+use crate::sys::process::{self, Pid, Side};
+
+/// Events that are remembered.
+const MOST: usize = 1000;
+
+#[derive(Debug)]
+struct Pattern {
+    base: PathBuf,
+    glob: Glob,
+    clause: String,
+}
+
+/// Watches what must stay covered.
+#[derive(Debug)]
+pub(super) struct Warden {
+    inotify: Inotify,
+    dirs: BTreeMap<WatchId, PathBuf>,
+    /// Full paths to be covered when they appear.
+    names: BTreeMap<PathBuf, (Response, String)>,
+    patterns: Vec<Pattern>,
+    namespaces: Namespaces,
+    appeared: Vec<Appeared>,
+    /// Protected names that the host removed.
+    lost: BTreeSet<PathBuf>,
+    /// Directories that are watched, for a quick look.
+    known: HashSet<OsString>,
+    /// Directories that could not be watched, for the report.
+    blind: Vec<PathBuf>,
+}
+
+/// The namespaces of the sandbox, held open.
+#[derive(Debug)]
+struct Namespaces {
+    user: Option<OwnedFd>,
+    mount: OwnedFd,
+    /// Who to be inside, if we are root outside: root itself is nobody there.
+    identity: Option<(u32, u32)>,
+}
+
+impl Warden {
+    /// Starts watching. `None` if there is nothing to watch.
+    pub(super) fn start(plan: &SandboxPlan, init: Pid) -> io::Result<Option<Self>> {
+        if plan.watches.is_empty() && plan.glob_watches.is_empty() {
+            return Ok(None);
+        }
+        let open = |name: &str| fs::File::open(format!("/proc/{}/ns/{name}", init.0)).map(OwnedFd::from);
+        let ours = fs::read_link("/proc/self/ns/user")?;
+        let theirs = fs::read_link(format!("/proc/{}/ns/user", init.0))?;
+        let user = if ours == theirs { None } else { Some(open("user")?) };
+        let identity = plan
+            .identity
+            .from_root
+            .then_some((plan.identity.uid, plan.identity.gid));
+        let namespaces = Namespaces {
+            user,
+            mount: open("mnt")?,
+            identity,
+        };
+        let mut warden = Self {
+            inotify: Inotify::new()?,
+            dirs: BTreeMap::new(),
+            names: BTreeMap::new(),
+            patterns: Vec::new(),
+            namespaces,
+            appeared: Vec::new(),
+            lost: BTreeSet::new(),
+            known: HashSet::new(),
+            blind: Vec::new(),
+        };
+        for watch in &plan.watches {
+            // The nearest directory there is: a missing one above the name must be seen to appear first.
+            let nearest = watch.path.ancestors().skip(1).find(|dir| dir.is_dir());
+            if let Some(dir) = nearest {
+                warden.watch(dir);
+            }
+            warden
+                .names
+                .insert(watch.path.clone(), (watch.response, watch.clause.clone()));
+        }
+        for glob in &plan.glob_watches {
+            glob.dirs.iter().for_each(|dir| warden.watch(dir));
+            if let Ok(compiled) = Glob::new(&glob.pattern) {
+                warden.patterns.push(Pattern {
+                    base: glob.base.clone(),
+                    glob: compiled,
+                    clause: glob.clause.clone(),
+                });
+            }
+        }
+        Ok(Some(warden))
+    }
+
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.inotify.as_fd()
+    }
+
+    /// What appeared, what was not watched, and the protected names that the host removed.
+    pub(super) fn finish(self) -> (Vec<Appeared>, Vec<PathBuf>, BTreeSet<PathBuf>) {
+        (self.appeared, self.blind, self.lost)
+    }
+
+    fn watch(&mut self, dir: &Path) {
+        if !self.known.insert(dir.as_os_str().to_owned()) {
+            return;
+        }
+        match self.inotify.watch(dir) {
+            Ok(id) => drop(self.dirs.insert(id, dir.to_owned())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(_) => self.blind.push(dir.to_owned()),
+        }
+    }
+
+    /// Covers what has appeared.
+    pub(super) fn turn(&mut self) {
+        let changes = match self.inotify.read() {
+            Ok(changes) => changes,
+            Err(_) => return,
+        };
+        for change in changes {
+            match change {
+                Change::Overflow => {
+                    let dirs: Vec<PathBuf> = self.dirs.values().cloned().collect();
+                    dirs.iter().for_each(|dir| self.enter(dir));
+                }
+                Change::Appeared { dir, name, is_dir } => self.appeared(dir, &name, is_dir),
+                Change::Vanished { dir, name } => self.vanished(dir, &name),
+            }
+        }
+    }
+
+    fn appeared(&mut self, dir: WatchId, name: &OsString, is_dir: bool) {
+        let Some(dir) = self.dirs.get(&dir) else { return };
+        let full = dir.join(name);
+        if !self.judge(&full) && is_dir {
+            self.enter(&full);
+        }
+    }
+
+    /// A protected name that the host removed: whoever makes it anew, it is judged at the end.
+    fn vanished(&mut self, dir: WatchId, name: &OsString) {
+        let Some(dir) = self.dirs.get(&dir) else { return };
+        let full = dir.join(name);
+        if self
+            .names
+            .get(&full)
+            .is_some_and(|(response, _)| *response == Response::Protect)
+        {
+            self.lost.insert(full);
+        }
+    }
+
+    /// Covers `full` if a rule says so. True if it did.
+    fn judge(&mut self, full: &Path) -> bool {
+        if let Some((response, clause)) = self.names.get(full).cloned() {
+            self.cover(full, response, &clause);
+            return response == Response::Hide;
+        }
+        let clause = self.patterns.iter().find_map(|pattern| {
+            let relative = full.strip_prefix(&pattern.base).ok()?;
+            pattern.glob.matches(relative).then(|| pattern.clause.clone())
+        });
+        if let Some(clause) = &clause {
+            self.cover(full, Response::Hide, clause);
+        }
+        clause.is_some()
+    }
+
+    /// A directory that is new (or in which events were lost): watched, and searched for what is in it already.
+    fn enter(&mut self, dir: &Path) {
+        let below: Vec<PathBuf> = self
+            .names
+            .keys()
+            .filter(|name| name.starts_with(dir))
+            .cloned()
+            .collect();
+        if !below.is_empty() {
+            self.watch(dir);
+            for name in below {
+                if name.exists() {
+                    self.judge(&name);
+                } else if let Some(nearest) = name.ancestors().skip(1).find(|d| d.is_dir()).map(Path::to_owned) {
+                    self.watch(&nearest);
+                }
+            }
+        }
+        let mut found = Vec::new();
+        let mut seen = Vec::new();
+        for pattern in &self.patterns {
+            if let Ok(relative) = dir.strip_prefix(&pattern.base)
+                && pattern.glob.can_match_below(relative)
+            {
+                let mut hidden = Vec::new();
+                walk(dir, relative, &pattern.glob, &mut hidden, &mut seen);
+                found.extend(hidden.into_iter().map(|hidden| (hidden, pattern.clause.clone())));
+            }
+        }
+        seen.iter().for_each(|dir| self.watch(dir));
+        for (hidden, clause) in found {
+            if let Hidden::Present { path, .. } = hidden {
+                self.cover(&path, Response::Hide, &clause);
+            }
+        }
+    }
+
+    fn cover(&mut self, full: &Path, response: Response, clause: &str) {
+        let covered = self.namespaces.cover(full, response).is_ok();
+        if self
+            .appeared
+            .iter()
+            .any(|known| known.path == full && known.covered == covered)
+        {
+            return;
+        }
+        if self.appeared.len() < MOST {
+            self.appeared.push(Appeared {
+                path: full.to_owned(),
+                clause: clause.to_owned(),
+                covered,
+            });
+        }
+    }
+}
+
+impl Namespaces {
+    /// Covers a path from inside, in a process made for it.
+    fn cover(&self, full: &Path, response: Response) -> io::Result<()> {
+        match process::clone_into(0, None)? {
+            Side::Child => {
+                let done = self.enter().and_then(|()| cover_here(full, response));
+                process::exit_now(i32::from(done.is_err()))
+            }
+            Side::Parent { pid, .. } => match process::wait(pid.0, libc::__WALL)? {
+                Some((_, process::Change::Exited(0), _)) => Ok(()),
+                _ => Err(io::Error::from_raw_os_error(libc::EIO)),
+            },
+        }
+    }
+
+    fn enter(&self) -> io::Result<()> {
+        if let Some(user) = &self.user {
+            process::setns(user.as_fd())?;
+        }
+        process::setns(self.mount.as_fd())?;
+        match (self.identity, &self.user) {
+            (Some((uid, gid)), Some(_)) => process::become_ids(uid, gid),
+            (Some((uid, gid)), None) => process::set_fs_ids(uid, gid),
+            (None, _) => Ok(()),
+        }
+    }
+}
+
+/// We are in the sandbox's mount namespace, with every capability there and none outside.
+fn cover_here(full: &Path, response: Response) -> io::Result<()> {
+    let target = path::open_exact(full)?;
+    let tree = match response {
+        Response::Protect => {
+            let tree = mount::open_tree_clone(target.as_fd())?;
+            mount::set_attr(tree.as_fd(), RDONLY | NOSUID | NODEV)?;
+            tree
+        }
+        Response::Hide => {
+            let is_dir = path::lstat_at(target.as_fd(), std::ffi::OsStr::new(""))?.is_dir();
+            mask(if is_dir { Kind::Dir } else { Kind::File })?
+        }
+    };
+    mount::attach(tree.as_fd(), target.as_fd())
+}
+
+/// Something empty that nobody can open, as a detached tree.
+fn mask(kind: Kind) -> io::Result<OwnedFd> {
+    let space = mount::new_filesystem(
+        c"tmpfs",
+        &[(c"mode", c"0"), (c"size", c"4096")],
+        NOSUID | NODEV | NOEXEC,
+    )?;
+    if kind == Kind::Dir {
+        mount::set_attr(space.as_fd(), RDONLY | NOSUID | NODEV | NOEXEC)?;
+        return Ok(space);
+    }
+    drop(path::create_at(space.as_fd(), Path::new("file"), 0)?);
+    let file = path::open_beneath(space.as_fd(), Path::new("file"))?;
+    let tree = mount::open_tree_clone(file.as_fd())?;
+    mount::set_attr(tree.as_fd(), RDONLY | NOSUID | NODEV | NOEXEC)?;
+    Ok(tree)
+}

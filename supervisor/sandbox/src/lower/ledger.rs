@@ -1,0 +1,156 @@
+//! The coverage ledger: for each clause of the policy, the steps that enforce it.
+//!
+//! Written last, from the finished plan. `lower` has refused what nothing enforces; this says what does.
+
+use glee_policy::ResolvedPolicy;
+use glee_policy::resolved::{DenyTarget, FsAccess, Network};
+
+use crate::plan::{Containment, Coverage, SandboxPlan};
+
+pub(super) fn write(policy: &ResolvedPolicy, plan: &SandboxPlan) -> Vec<Coverage> {
+    let mut ledger = Ledger {
+        policy,
+        list: Vec::new(),
+    };
+    ledger.filesystem(plan);
+    ledger.network(plan);
+    ledger.environment();
+    ledger.limits(plan);
+    ledger.list
+}
+
+struct Ledger<'a> {
+    policy: &'a ResolvedPolicy,
+    list: Vec<Coverage>,
+}
+
+impl Ledger<'_> {
+    fn origin(&self, key: &str) -> String {
+        self.policy
+            .origins
+            .get(key)
+            .map(ToString::to_string)
+            .unwrap_or_else(|| self.policy.name.clone())
+    }
+
+    fn add(&mut self, clause: String, origin: String, enforced_by: &[&'static str], note: Option<&str>) {
+        self.list.push(Coverage {
+            clause,
+            origin,
+            enforced_by: enforced_by.to_vec(),
+            note: note.map(str::to_owned),
+        });
+    }
+
+    fn filesystem(&mut self, plan: &SandboxPlan) {
+        let by: &[&'static str] = match plan.containment {
+            Containment::Namespaces => &["mount namespace", "Landlock"],
+            Containment::Landlock => &["Landlock"],
+            Containment::Inherit => &["the caller's own rights"],
+        };
+        for grant in &self.policy.grants {
+            let key = match grant.access {
+                FsAccess::Read => "fs.read",
+                FsAccess::ReadWrite => "fs.write",
+            };
+            let note = (!grant.exists).then_some("not there: nothing is granted");
+            self.add(format!("{key}: {}", grant.written), grant.origin.to_string(), by, note);
+        }
+        for deny in &self.policy.deny {
+            let note = match deny.target {
+                DenyTarget::Literal(_) => None,
+                DenyTarget::Glob { .. } => Some("what matches when the run starts"),
+            };
+            self.add(
+                format!("fs.deny: {}", deny.written),
+                deny.origin.to_string(),
+                &["mount over it"],
+                note,
+            );
+        }
+    }
+
+    fn network(&mut self, plan: &SandboxPlan) {
+        let origin = self.origin("network");
+        match (&self.policy.network, plan.containment) {
+            (Network::Off, Containment::Namespaces) => {
+                self.add("network: false".into(), origin, &["network namespace", "seccomp"], None);
+            }
+            (Network::Off, Containment::Landlock) => {
+                self.add("network: false".into(), origin, &["seccomp", "Landlock"], None);
+            }
+            (Network::Host, _) | (_, Containment::Inherit) => {
+                self.add("network: true".into(), origin, &["the host's network namespace"], None);
+            }
+            (Network::Names { .. }, _) => {}
+        }
+    }
+
+    fn environment(&mut self) {
+        let origin = self.origin("env.allow");
+        let note = "loader and interpreter variables never pass";
+        self.add("env".into(), origin, &["environment of exec"], Some(note));
+    }
+
+    fn limits(&mut self, plan: &SandboxPlan) {
+        if let Some(time) = plan.deadline {
+            let origin = self.origin("max_runtime_mins");
+            self.add(
+                format!("max_runtime_mins: {}", time.as_secs_f64() / 60.0),
+                origin,
+                &["deadline"],
+                None,
+            );
+        }
+        let pids: &[&'static str] = match plan.containment {
+            Containment::Namespaces => &["cgroup", "RLIMIT_NPROC"],
+            Containment::Landlock | Containment::Inherit => &["cgroup"],
+        };
+        let rows: [(&str, &[&'static str], Option<&str>); 7] = [
+            (
+                "memory_mb",
+                &["cgroup", "watchdog"],
+                Some("the watchdog only where no cgroup can be had"),
+            ),
+            ("pids", pids, None),
+            (
+                "cpus",
+                &["cgroup"],
+                Some("only where a cgroup can be had; the report says"),
+            ),
+            ("open_files", &["RLIMIT_NOFILE"], None),
+            ("file_size_mb", &["RLIMIT_FSIZE"], None),
+            (
+                "disk_mb",
+                &["size of the private space"],
+                Some("HOME, /tmp, /var/tmp and /dev/shm together"),
+            ),
+            (
+                "output_kb",
+                &["capture"],
+                Some("where output is captured; `run` passes it through"),
+            ),
+        ];
+        let limits = &self.policy.limits;
+        let set = [
+            limits.memory_mb,
+            limits.pids,
+            limits.cpu_millis,
+            limits.open_files,
+            limits.file_size_mb,
+            limits.disk_mb,
+            limits.output_kb,
+        ];
+        for ((name, by, note), value) in rows.into_iter().zip(set) {
+            let Some(value) = value else { continue };
+            let key = format!("limits.{name}");
+            let shown = if name == "cpus" {
+                format!("{}", value as f64 / 1000.0)
+            } else {
+                value.to_string()
+            };
+            let origin = self.origin(&key);
+            self.add(format!("{key}: {shown}"), origin, by, note);
+        }
+    }
+}

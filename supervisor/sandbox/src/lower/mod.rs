@@ -1,0 +1,296 @@
+//! From a resolved policy and what the host looks like to a plan.
+//!
+//! Pure: reads no file, makes no syscall. A clause that no step enforces cannot be built into a plan.
+//! INVARIANT (parents first): steps are sorted by path, so that nothing is mounted below a path mounted later.
+
+mod base;
+mod covers;
+mod ledger;
+mod rights;
+mod trees;
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use glee_policy::ResolvedPolicy;
+use glee_policy::resolved::{Backend, Isolation, Mode, Network};
+
+use crate::cgroup;
+use crate::plan::{CommandPlan, Containment, Identity, Namespace, SandboxPlan};
+use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, SocketRule};
+use crate::survey::Terrain;
+use crate::sys::limits::Resource;
+
+/// The uid and gid of a sandbox started by root on a project that is root's own. Nobody's on a usual system.
+pub const SANDBOX_ID: u32 = 60_900;
+
+/// Time between SIGTERM and SIGKILL at the deadline.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Private space where the policy sets no bound.
+const UNBOUNDED_DISK_MB: u64 = 1 << 20;
+
+/// What this machine can do, asked by trying.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kernel {
+    pub landlock_abi: u32,
+}
+
+/// The run itself: what no policy says.
+#[derive(Debug, Clone)]
+pub struct Request {
+    pub run_id: String,
+    pub argv: Vec<OsString>,
+    pub env: Vec<(OsString, OsString)>,
+}
+
+/// A clause that cannot be enforced here.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum LowerError {
+    #[error("cannot enforce `{clause}` ({origin}): {reason}")]
+    Unenforceable {
+        clause: String,
+        origin: String,
+        reason: String,
+        help: String,
+    },
+}
+
+impl LowerError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn help(&self) -> &str {
+        match self {
+            Self::Unenforceable { help, .. } => help,
+        }
+    }
+
+    fn new(clause: &str, origin: impl ToString, reason: &str, help: &str) -> Self {
+        Self::Unenforceable {
+            clause: clause.to_owned(),
+            origin: origin.to_string(),
+            reason: reason.to_owned(),
+            help: help.to_owned(),
+        }
+    }
+}
+
+/// Builds the plan.
+pub fn lower(
+    policy: &ResolvedPolicy,
+    terrain: &Terrain,
+    kernel: Kernel,
+    request: Request,
+) -> Result<SandboxPlan, LowerError> {
+    let containment = containment(policy, kernel)?;
+    check_grants(policy)?;
+    let identity = identity(terrain, containment);
+    let trees = match containment {
+        Containment::Namespaces => trees::lower(policy, terrain, &identity),
+        Containment::Landlock | Containment::Inherit => trees::Trees::default(),
+    };
+    let landlock = match containment {
+        Containment::Namespaces => Some(rights::in_namespaces(policy, terrain, &trees)),
+        Containment::Landlock => Some(rights::on_the_host(policy, terrain)?),
+        Containment::Inherit => None,
+    };
+    let limits = &policy.limits;
+    let disk_mb = limits.disk_mb.unwrap_or(UNBOUNDED_DISK_MB);
+    let mut plan = SandboxPlan {
+        namespaces: namespaces(policy, containment),
+        cgroup: cgroup::Request {
+            run: request.run_id,
+            memory_mb: limits.memory_mb,
+            pids: limits.pids,
+            cpu_millis: limits.cpu_millis,
+        },
+        mounts: trees.steps,
+        fresh_git: if policy.unprotected.contains(".git") {
+            Vec::new()
+        } else {
+            terrain.fresh_git.clone()
+        },
+        repositories: terrain.repositories.clone(),
+        known_git: terrain.known_git.clone(),
+        watches: trees.watches,
+        glob_watches: if containment == Containment::Namespaces {
+            terrain.glob_watches.clone()
+        } else {
+            Vec::new()
+        },
+        placeholders: trees.placeholders,
+        private_bytes: disk_mb.saturating_mul(1 << 20),
+        rlimits: rlimits(policy, containment),
+        landlock,
+        seccomp: seccomp(policy, containment),
+        command: CommandPlan {
+            program: terrain.command.program.clone(),
+            argv: request.argv,
+            env: request.env,
+            cwd: terrain.cwd.clone(),
+        },
+        deadline: policy.max_runtime,
+        grace: GRACE,
+        memory_bytes: limits.memory_mb.map(|mb| mb.saturating_mul(1 << 20)),
+        ledger: Vec::new(),
+        omitted: trees.omitted,
+        identity,
+        containment,
+    };
+    plan.ledger = ledger::write(policy, &plan);
+    Ok(plan)
+}
+
+fn containment(policy: &ResolvedPolicy, kernel: Kernel) -> Result<Containment, LowerError> {
+    let origin = |key: &str| {
+        policy
+            .origins
+            .get(key)
+            .map(ToString::to_string)
+            .unwrap_or_else(|| policy.name.clone())
+    };
+    if matches!(policy.backend, Backend::Podman | Backend::Docker) {
+        let help = "use `backend: native` or `auto`";
+        return Err(LowerError::new(
+            "backend",
+            origin("backend"),
+            "this version has no container backend",
+            help,
+        ));
+    }
+    if let Network::Names { .. } = policy.network {
+        let help = "use `network: false`, or `network: true` for the host's whole network";
+        return Err(LowerError::new(
+            "network.allow",
+            origin("network"),
+            "this version cannot allow single names",
+            help,
+        ));
+    }
+    if policy.mode == Mode::Inherit {
+        return Ok(Containment::Inherit);
+    }
+    if kernel.landlock_abi == 0 {
+        let help = "needs Linux 5.13 with Landlock enabled (`lsm=landlock,…`)";
+        return Err(LowerError::new(
+            "fs",
+            origin("fs.read"),
+            "this kernel has no Landlock",
+            help,
+        ));
+    }
+    Ok(match policy.isolation {
+        Isolation::Namespaces => Containment::Namespaces,
+        Isolation::Landlock => Containment::Landlock,
+    })
+}
+
+/// Refuses a required path that is not there and must be.
+fn check_grants(policy: &ResolvedPolicy) -> Result<(), LowerError> {
+    use glee_policy::Source;
+    use glee_policy::resolved::{FsAccess, Need};
+    for grant in policy.grants.iter().filter(|g| !g.exists && g.need == Need::Required) {
+        let by_flag = matches!(grant.origin.source, Source::Flag(_));
+        let (key, matters) = match grant.access {
+            FsAccess::Read => ("fs.read", by_flag),
+            FsAccess::ReadWrite => ("fs.write", true),
+        };
+        if matters {
+            let clause = format!("{key}: {}", grant.written);
+            let help = "create it first, or mark the clause `need: preferred`";
+            return Err(LowerError::new(
+                &clause,
+                &grant.origin,
+                "there is nothing at this path",
+                help,
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn identity(terrain: &Terrain, containment: Containment) -> Identity {
+    let caller = &terrain.caller;
+    if caller.uid != 0 || containment != Containment::Namespaces {
+        return Identity {
+            uid: caller.uid,
+            gid: caller.gid,
+            user: caller.user.clone(),
+            from_root: false,
+        };
+    }
+    let (uid, gid) = terrain.project_owner;
+    let or_ours = |id: u32| if id == 0 { SANDBOX_ID } else { id };
+    if uid == 0 {
+        Identity {
+            uid: SANDBOX_ID,
+            gid: SANDBOX_ID,
+            user: "sandbox".to_owned(),
+            from_root: true,
+        }
+    } else {
+        Identity {
+            uid,
+            gid: or_ours(gid),
+            user: "sandbox".to_owned(),
+            from_root: true,
+        }
+    }
+}
+
+fn namespaces(policy: &ResolvedPolicy, containment: Containment) -> Vec<Namespace> {
+    match containment {
+        Containment::Landlock | Containment::Inherit => Vec::new(),
+        Containment::Namespaces => {
+            let mut list = vec![
+                Namespace::User,
+                Namespace::Mount,
+                Namespace::Pid,
+                Namespace::Ipc,
+                Namespace::Uts,
+            ];
+            match policy.network {
+                Network::Off | Network::Names { .. } => list.push(Namespace::Net),
+                Network::Host => {}
+            }
+            list.push(Namespace::Cgroup);
+            list
+        }
+    }
+}
+
+fn seccomp(policy: &ResolvedPolicy, containment: Containment) -> Option<FilterSpec> {
+    let (network, sockets) = match containment {
+        Containment::Inherit => return None,
+        Containment::Landlock => (NetworkRule::LoopbackOnly, SocketRule::NoSockets),
+        Containment::Namespaces => match policy.network {
+            Network::Off | Network::Names { .. } => (NetworkRule::LoopbackOnly, SocketRule::Namespaced),
+            Network::Host => (NetworkRule::Host, SocketRule::Namespaced),
+        },
+    };
+    Some(FilterSpec {
+        network,
+        sockets,
+        denial: DenialAction::Notify,
+        debug: false,
+    })
+}
+
+fn rlimits(policy: &ResolvedPolicy, containment: Containment) -> Vec<(Resource, u64)> {
+    let limits = &policy.limits;
+    let mut list = Vec::new();
+    if containment != Containment::Inherit {
+        list.push((Resource::Core, 0));
+    }
+    list.extend(limits.open_files.map(|n| (Resource::Nofile, n)));
+    list.extend(
+        limits
+            .file_size_mb
+            .map(|mb| (Resource::Fsize, mb.saturating_mul(1 << 20))),
+    );
+    if containment == Containment::Namespaces {
+        // Counted per user namespace, so it is this sandbox's own bound, also where no cgroup can be had.
+        list.extend(limits.pids.map(|n| (Resource::Nproc, n)));
+    }
+    list
+}

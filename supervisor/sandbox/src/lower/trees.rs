@@ -1,0 +1,194 @@
+//! The trees a policy grants, as mounts: grants, private places, protected names, hidden paths.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use glee_policy::ResolvedPolicy;
+use glee_policy::grants::Cover;
+use glee_policy::resolved::FsAccess;
+
+use super::base;
+use super::covers::{Covers, glee, hidden, islands};
+use crate::plan::{Access, IdMap, Identity, Kind, MountStep, Placeholder, Watch};
+use crate::survey::{Place, Terrain, private_dirs};
+
+/// Directories of the system: their owners are not mapped to the sandbox's user, whatever is granted.
+const SYSTEM_DIRS: &[&str] = &[
+    "/", "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run", "/sbin",
+    "/srv", "/sys", "/usr", "/var",
+];
+
+/// The sandbox has its own, whatever is granted.
+const OWN: &[&str] = &["/proc", "/dev", "/dev/pts", "/dev/shm"];
+
+/// What the trees come to.
+#[derive(Debug, Default)]
+pub(super) struct Trees {
+    pub(super) steps: Vec<MountStep>,
+    pub(super) placeholders: Vec<Placeholder>,
+    pub(super) omitted: Vec<String>,
+    pub(super) watches: Vec<Watch>,
+    /// Private places, for Landlock.
+    pub(super) private: Vec<PathBuf>,
+    /// Trees mounted beyond the policy's own grants (git directories), for Landlock.
+    pub(super) extra: Vec<(PathBuf, FsAccess)>,
+}
+
+pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Identity) -> Trees {
+    let mut trees = Trees {
+        steps: base::system(terrain),
+        ..Trees::default()
+    };
+    let home = terrain.home.clone().unwrap_or_else(|| PathBuf::from("/home/sandbox"));
+    trees.steps.extend(base::accounts(identity, &home));
+    let cover = Cover::new(policy);
+    let mut layout: BTreeMap<PathBuf, MountStep> = BTreeMap::new();
+    for (at, name) in base::private().into_iter().chain([(home, "home")]) {
+        // A place that was granted is not private. "Everything, for reading" means HOME too, but not `/tmp`.
+        let granted = cover
+            .at(&at)
+            .is_some_and(|(_, g)| name == "home" || g.path.as_path() != Path::new("/"));
+        if !granted && !is_system(&at) {
+            trees.private.push(at.clone());
+            layout.insert(at.clone(), MountStep::Private { at, name });
+        }
+    }
+    grants(policy, terrain, identity, &mut layout, &mut trees);
+    let links = links(policy, terrain, &layout);
+    trees.steps.extend(layout.into_values());
+    trees.steps.extend(links);
+    let mut covers = Covers::default();
+    islands(terrain, identity, &mut covers, &mut trees);
+    glee(terrain, &cover, &mut covers, &mut trees);
+    hidden(terrain, &cover, &mut covers, &mut trees);
+    trees.steps.extend(covers.into_steps());
+    trees.watches.extend(terrain.watches.iter().cloned());
+    if terrain.scan_cut {
+        trees
+            .omitted
+            .push("sockets and nested repositories deep in the granted trees were not looked for".to_owned());
+    }
+    trees
+}
+
+/// System places are never replaced by something private.
+fn is_system(path: &Path) -> bool {
+    path == Path::new("/")
+        || ["/usr", "/etc", "/proc", "/dev", "/bin", "/sbin", "/lib"]
+            .iter()
+            .any(|dir| path.starts_with(dir) && path != Path::new("/dev/shm"))
+}
+
+/// The owner of a granted tree becomes the sandbox's user, where root started us and the two differ.
+pub(super) fn idmap(path: &Path, place: &Place, identity: &Identity) -> Option<IdMap> {
+    let system = place.kind == Kind::Dir && SYSTEM_DIRS.iter().any(|dir| Path::new(dir) == path);
+    let differs = place.uid != identity.uid || place.gid != identity.gid;
+    (identity.from_root && differs && !system).then_some(IdMap {
+        from_uid: place.uid,
+        from_gid: place.gid,
+    })
+}
+
+/// In a tree of programs that every sandbox sees.
+fn in_system(path: &Path) -> bool {
+    ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
+        .iter()
+        .any(|dir| path.starts_with(dir))
+}
+
+fn grants(
+    policy: &ResolvedPolicy,
+    terrain: &Terrain,
+    identity: &Identity,
+    layout: &mut BTreeMap<PathBuf, MountStep>,
+    trees: &mut Trees,
+) {
+    let private = private_dirs(&terrain.project);
+    let mut bind = |path: &Path, access: FsAccess| {
+        let Some(place) = terrain.places.get(path) else { return };
+        let access = match access {
+            FsAccess::ReadWrite if terrain.readonly.contains(path) => Access::ReadOnly,
+            _ if place.kind == Kind::File && path.starts_with("/dev") => Access::Device,
+            FsAccess::Read => Access::ReadOnly,
+            FsAccess::ReadWrite => Access::ReadWrite,
+        };
+        let idmap = idmap(path, place, identity);
+        let (from, at) = (path.to_owned(), path.to_owned());
+        layout.insert(
+            at.clone(),
+            MountStep::Bind {
+                from,
+                at,
+                kind: place.kind,
+                access,
+                idmap,
+            },
+        );
+    };
+    for grant in &policy.grants {
+        let path = grant.path.as_path();
+        if private.iter().any(|dir| dir == path) {
+            continue;
+        }
+        if !grant.exists {
+            trees
+                .omitted
+                .push(format!("{} ({}): not there", grant.written, grant.origin));
+        } else if terrain.readonly.contains(path) && grant.access == FsAccess::ReadWrite {
+            trees.omitted.push(format!(
+                "{} ({}): you cannot write there either",
+                grant.written, grant.origin
+            ));
+            bind(path, grant.access);
+        } else if OWN.iter().any(|dir| Path::new(dir) == path) {
+            trees
+                .omitted
+                .push(format!("{} ({}): the sandbox has its own", grant.written, grant.origin));
+        } else if grant.access == FsAccess::Read && in_system(path) {
+            // There already, as it is.
+        } else if path == Path::new("/") {
+            terrain.top.iter().for_each(|dir| bind(dir, grant.access));
+        } else {
+            bind(path, grant.access);
+        }
+    }
+    for dir in terrain.git.iter().filter(|dir| dir.outside) {
+        bind(&dir.path, dir.access);
+        trees.extra.push((dir.path.clone(), dir.access));
+    }
+    let cover = Cover::new(policy);
+    for file in &terrain.command.files {
+        let seen = cover.access(file).is_some() || in_system(file);
+        if !seen {
+            bind(file, FsAccess::Read);
+            trees.extra.push((file.clone(), FsAccess::Read));
+        }
+    }
+}
+
+/// Links that lead to what was granted, where they lie in the skeleton and not in a mounted tree.
+fn links(policy: &ResolvedPolicy, terrain: &Terrain, layout: &BTreeMap<PathBuf, MountStep>) -> Vec<MountStep> {
+    let all = policy
+        .grants
+        .iter()
+        .flat_map(|g| &g.links)
+        .chain(&terrain.command.links)
+        .chain(&terrain.links);
+    let mut seen = BTreeSet::new();
+    let bound: Vec<&PathBuf> = layout
+        .values()
+        .filter_map(|s| {
+            if let MountStep::Bind { at, .. } = s {
+                Some(at)
+            } else {
+                None
+            }
+        })
+        .collect();
+    all.filter(|(at, _)| !is_system(at) && !bound.iter().any(|dir| at.starts_with(dir)) && seen.insert(at.clone()))
+        .map(|(at, target)| MountStep::Symlink {
+            at: at.clone(),
+            target: target.clone(),
+        })
+        .collect()
+}

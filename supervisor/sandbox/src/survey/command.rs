@@ -1,0 +1,181 @@
+//! Finds the file that the caller named as the command, and the interpreter of a script.
+//!
+//! The caller's own PATH decides. The files found become readable because the caller said so; nothing beside them does.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::Read;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Component, Path, PathBuf};
+
+/// What will be executed, and every file and link that takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundCommand {
+    /// As PATH found it: absolute, links and all.
+    pub program: PathBuf,
+    /// The real files: the program, its interpreter, the interpreter's interpreter.
+    pub files: Vec<PathBuf>,
+    /// Links on the way: (where, what they say).
+    pub links: Vec<(PathBuf, PathBuf)>,
+}
+
+/// Why there is nothing to execute, with the exit status the contract gives it.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum NotFound {
+    #[error("command `{}` not found", .name.display())]
+    Absent { name: OsString },
+    #[error("`{}` is not executable", .path.display())]
+    NotExecutable { path: PathBuf },
+    #[error("`{}` is a directory", .path.display())]
+    Directory { path: PathBuf },
+    #[error("the interpreter `{}` of `{}` is not there", .interpreter.display(), .path.display())]
+    NoInterpreter { path: PathBuf, interpreter: PathBuf },
+}
+
+impl NotFound {
+    /// 127 for what is not there, 126 for what cannot be executed.
+    #[must_use]
+    pub fn exit_status(&self) -> i32 {
+        match self {
+            Self::Absent { .. } | Self::NoInterpreter { .. } => 127,
+            Self::NotExecutable { .. } | Self::Directory { .. } => 126,
+        }
+    }
+}
+
+/// Scripts whose interpreter is a script, and so on: the kernel gives up at five.
+const DEPTH: u32 = 5;
+/// Symlinks in one path: the kernel gives up at forty.
+const LINKS: u32 = 40;
+
+/// Looks for `name` as a shell would: with a slash it is a path, else PATH is searched.
+pub fn find(name: &OsStr, cwd: &Path, path: Option<&OsStr>) -> Result<FoundCommand, NotFound> {
+    let program = locate(name, cwd, path)?;
+    let mut found = FoundCommand {
+        program: program.clone(),
+        files: Vec::new(),
+        links: Vec::new(),
+    };
+    trace(&program, cwd, path, &mut found, DEPTH);
+    if let Some((interpreter, _)) = found.files.first().and_then(|file| interpreter(file))
+        && !interpreter.exists()
+    {
+        return Err(NotFound::NoInterpreter {
+            path: program,
+            interpreter,
+        });
+    }
+    Ok(found)
+}
+
+fn locate(name: &OsStr, cwd: &Path, path: Option<&OsStr>) -> Result<PathBuf, NotFound> {
+    let absent = || NotFound::Absent { name: name.to_owned() };
+    if name.is_empty() {
+        return Err(absent());
+    }
+    if name.as_bytes().contains(&b'/') {
+        let full = tidy(&cwd.join(name));
+        return check(&full).and_then(|ok| if ok { Ok(full) } else { Err(absent()) });
+    }
+    let mut refused = None;
+    for dir in path
+        .unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"))
+        .as_bytes()
+        .split(|b| *b == b':')
+    {
+        let dir = if dir.is_empty() {
+            cwd.to_owned()
+        } else {
+            cwd.join(OsStr::from_bytes(dir))
+        };
+        let full = tidy(&dir.join(name));
+        match check(&full) {
+            Ok(true) => return Ok(full),
+            Ok(false) => {}
+            Err(error) => refused = refused.or(Some(error)),
+        }
+    }
+    Err(refused.unwrap_or_else(absent))
+}
+
+/// Without `.` and doubled slashes; `..` stays, for it may follow a link.
+fn tidy(path: &Path) -> PathBuf {
+    path.components().filter(|c| !matches!(c, Component::CurDir)).collect()
+}
+
+fn check(path: &Path) -> Result<bool, NotFound> {
+    let Ok(meta) = fs::metadata(path) else { return Ok(false) };
+    if meta.is_dir() {
+        return Err(NotFound::Directory { path: path.to_owned() });
+    }
+    if meta.permissions().mode() & 0o111 == 0 {
+        return Err(NotFound::NotExecutable { path: path.to_owned() });
+    }
+    Ok(true)
+}
+
+/// Notes the real file and the links that lead to it, then does the same for its interpreter.
+fn trace(program: &Path, cwd: &Path, path: Option<&OsStr>, found: &mut FoundCommand, depth: u32) {
+    let Some(real) = follow(program, &mut found.links) else {
+        return;
+    };
+    let interpreter = interpreter(&real);
+    if !found.files.contains(&real) {
+        found.files.push(real);
+    }
+    let (Some((first, second)), true) = (interpreter, depth > 0) else {
+        return;
+    };
+    trace(&first, cwd, path, found, depth - 1);
+    // `#!/usr/bin/env NAME`: the interpreter meant is NAME, wherever the caller's PATH finds it.
+    if let Some(name) = second.filter(|_| first.file_name() == Some(OsStr::new("env")))
+        && let Ok(program) = locate(&name, cwd, path)
+    {
+        trace(&program, cwd, path, found, depth - 1);
+    }
+}
+
+/// The real path, with every link met on the way noted.
+fn follow(path: &Path, links: &mut Vec<(PathBuf, PathBuf)>) -> Option<PathBuf> {
+    let mut rest: Vec<OsString> = path.components().rev().map(|c| c.as_os_str().to_owned()).collect();
+    let mut here = PathBuf::from("/");
+    let mut budget = LINKS;
+    while let Some(part) = rest.pop() {
+        if part == "/" {
+            here = PathBuf::from("/");
+            continue;
+        }
+        if part == ".." {
+            here.pop();
+            continue;
+        }
+        let next = here.join(&part);
+        match fs::read_link(&next) {
+            Ok(target) => {
+                budget = budget.checked_sub(1)?;
+                if !links.iter().any(|(at, _)| *at == next) {
+                    links.push((next, target.clone()));
+                }
+                rest.extend(target.components().rev().map(|c| c.as_os_str().to_owned()));
+            }
+            Err(_) => here = next,
+        }
+    }
+    here.exists().then_some(here)
+}
+
+/// The interpreter line of a script: the program and its first word of argument.
+fn interpreter(file: &Path) -> Option<(PathBuf, Option<OsString>)> {
+    let mut head = [0; 256];
+    let got = fs::File::open(file).ok()?.read(&mut head).ok()?;
+    let line = head.get(..got)?.strip_prefix(b"#!")?;
+    let line = line.split(|b| *b == b'\n').next()?;
+    let mut words = line.split(|b| *b == b' ' || *b == b'\t').filter(|w| !w.is_empty());
+    let program = PathBuf::from(OsString::from_vec(words.next()?.to_vec()));
+    // `env -S NAME`: options and assignments come before the name.
+    let name = words.find(|w| !w.starts_with(b"-") && !w.contains(&b'='));
+    program
+        .is_absolute()
+        .then(|| (program, name.map(|w| OsString::from_vec(w.to_vec()))))
+}

@@ -1,0 +1,162 @@
+//! What the deny rules match on this host, now.
+//!
+//! INVARIANT: a directory that cannot be listed is hidden whole; no match is missed because it could not be seen.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use glee_policy::ResolvedPolicy;
+use glee_policy::glob::Glob;
+use glee_policy::grants::Cover;
+use glee_policy::resolved::{DenyTarget, FsAccess};
+
+use super::{Hidden, SurveyError, kind};
+use crate::launch::placeholders::is_placeholder;
+use crate::plan::{GlobWatch, Kind, Response, Watch};
+
+/// What is hidden now, and the directories in which more could appear.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) hidden: Vec<Hidden>,
+    pub(super) globs: Vec<GlobWatch>,
+    pub(super) later: Vec<Watch>,
+}
+
+pub(super) fn find(policy: &ResolvedPolicy, cover: &Cover<'_>) -> Result<Found, SurveyError> {
+    let mut hidden = Vec::new();
+    let mut globs = Vec::new();
+    let mut later = Vec::new();
+    for deny in &policy.deny {
+        let clause = format!("fs.deny: {} ({})", deny.written, deny.origin);
+        match &deny.target {
+            DenyTarget::Literal(path) => {
+                hidden.extend(literal(path.as_path(), cover));
+                if cover.access(path.as_path()).is_some() {
+                    let path = path.as_path().to_owned();
+                    later.push(Watch {
+                        path,
+                        response: Response::Hide,
+                        clause,
+                    });
+                }
+            }
+            DenyTarget::Glob { base, pattern } => {
+                let invalid = |_| SurveyError {
+                    path: base.as_path().join(pattern),
+                    error: std::io::Error::from(std::io::ErrorKind::InvalidInput),
+                };
+                let glob = Glob::new(pattern).map_err(invalid)?;
+                let mut dirs = Vec::new();
+                for root in roots(base.as_path(), policy, cover) {
+                    let relative = root.strip_prefix(base.as_path()).unwrap_or(Path::new(""));
+                    if !relative.as_os_str().is_empty() && glob.covers(relative) {
+                        hidden.extend(literal(&root, cover));
+                    } else {
+                        walk(&root, relative, &glob, &mut hidden, &mut dirs);
+                    }
+                }
+                let base = base.as_path().to_owned();
+                globs.push(GlobWatch {
+                    base,
+                    pattern: pattern.clone(),
+                    dirs,
+                    clause,
+                });
+            }
+        }
+    }
+    hidden.sort_by_key(path_of);
+    hidden.dedup();
+    Ok(Found { hidden, globs, later })
+}
+
+fn path_of(hidden: &Hidden) -> PathBuf {
+    match hidden {
+        Hidden::Present { path, .. } => path.clone(),
+        Hidden::Absent { dir, name } => dir.join(name),
+    }
+}
+
+fn literal(path: &Path, cover: &Cover<'_>) -> Option<Hidden> {
+    if let (Some(_), Some(dir), Some(name)) = (is_placeholder(path), path.parent(), path.file_name()) {
+        return Some(Hidden::Absent {
+            dir: dir.to_owned(),
+            name: name.to_owned(),
+        });
+    }
+    if let Ok(meta) = fs::symlink_metadata(path) {
+        return Some(Hidden::Present {
+            path: path.to_owned(),
+            kind: kind(&meta),
+        });
+    }
+    // Where the command may create names, the first one that is missing must not come into being.
+    let mut name: OsString = path.file_name()?.to_owned();
+    let mut dir = path.parent()?;
+    while fs::symlink_metadata(dir).is_err() {
+        name = dir.file_name()?.to_owned();
+        dir = dir.parent()?;
+    }
+    (cover.access(dir) == Some(FsAccess::ReadWrite)).then(|| Hidden::Absent {
+        dir: dir.to_owned(),
+        name,
+    })
+}
+
+/// Where a pattern can match something that the sandbox would see.
+fn roots(base: &Path, policy: &ResolvedPolicy, cover: &Cover<'_>) -> Vec<PathBuf> {
+    if cover.access(base).is_some() {
+        return vec![base.to_owned()];
+    }
+    policy
+        .grants
+        .iter()
+        .map(|g| g.path.as_path())
+        .filter(|p| p.starts_with(base))
+        .map(Path::to_owned)
+        .collect()
+}
+
+/// Collects the matches below `dir` and the directories that were looked into.
+pub(crate) fn walk(dir: &Path, relative: &Path, glob: &Glob, hidden: &mut Vec<Hidden>, seen: &mut Vec<PathBuf>) {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error)
+            if matches!(
+                error.kind(),
+                std::io::ErrorKind::NotADirectory | std::io::ErrorKind::NotFound
+            ) =>
+        {
+            return;
+        }
+        Err(_) => {
+            hidden.push(Hidden::Present {
+                path: dir.to_owned(),
+                kind: Kind::Dir,
+            });
+            return;
+        }
+    };
+    seen.push(dir.to_owned());
+    for entry in entries {
+        let Ok(entry) = entry else {
+            hidden.push(Hidden::Present {
+                path: dir.to_owned(),
+                kind: Kind::Dir,
+            });
+            return;
+        };
+        let here = relative.join(entry.file_name());
+        let is_dir = entry.file_type().is_ok_and(|t| t.is_dir());
+        if glob.matches(&here) {
+            let kind = if is_dir { Kind::Dir } else { Kind::File };
+            hidden.push(Hidden::Present {
+                path: entry.path(),
+                kind,
+            });
+        } else if is_dir && glob.can_match_below(&here) {
+            walk(&entry.path(), &here, glob, hidden, seen);
+        }
+    }
+}

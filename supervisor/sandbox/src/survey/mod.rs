@@ -1,0 +1,290 @@
+//! What the host looks like where the policy points: read once, before anything is planned.
+//!
+//! Reads files and directories, changes nothing. Everything found here is checked again by the mounts themselves, which
+//! follow no link: a host that changes meanwhile makes the run fail, never wider.
+
+mod command;
+pub(crate) mod deny;
+mod git;
+mod islands;
+mod scan;
+mod secrets;
+mod system;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use glee_policy::ResolvedPolicy;
+use glee_policy::grants::Cover;
+use glee_policy::resolved::FsAccess;
+
+pub use command::{FoundCommand, NotFound, find as find_command};
+pub use git::GitDir;
+pub use islands::{Island, IslandState};
+pub use system::{Entry, SystemPath};
+
+use crate::launch::placeholders;
+use crate::plan::{GlobWatch, Kind, Watch};
+use crate::sys::path;
+
+/// Who called, to the kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    pub uid: u32,
+    pub gid: u32,
+    /// As in the host's passwd, or the number.
+    pub user: String,
+}
+
+/// A path that is mounted because someone said so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    pub kind: Kind,
+    pub uid: u32,
+    pub gid: u32,
+}
+
+/// `.glee` of the project, as it is now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GleeDir {
+    pub path: PathBuf,
+    pub children: Vec<(OsString, Kind)>,
+}
+
+/// A denied path and what is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hidden {
+    Present {
+        path: PathBuf,
+        kind: Kind,
+    },
+    /// Not there, in a writable tree: the name (or the first missing directory above it) must not come into being.
+    Absent {
+        dir: PathBuf,
+        name: OsString,
+    },
+}
+
+/// Everything `lower` must know of the host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Terrain {
+    pub caller: Caller,
+    pub project: PathBuf,
+    pub project_owner: (u32, u32),
+    pub cwd: PathBuf,
+    /// Where the private home goes.
+    pub home: Option<PathBuf>,
+    pub system: Vec<SystemPath>,
+    pub proc_hidden: Vec<(PathBuf, Kind)>,
+    pub places: BTreeMap<PathBuf, Place>,
+    /// Granted for writing, but not writable for the caller either.
+    pub readonly: BTreeSet<PathBuf>,
+    pub glee: Option<GleeDir>,
+    pub git: Vec<GitDir>,
+    pub islands: Vec<Island>,
+    pub hidden: Vec<Hidden>,
+    /// Socket files of the host in what is granted.
+    pub sockets: Vec<PathBuf>,
+    /// Denied names and patterns, for what the host creates during the run.
+    pub watches: Vec<Watch>,
+    pub glob_watches: Vec<GlobWatch>,
+    pub command: FoundCommand,
+    /// `.git` of writable trees that have none.
+    pub fresh_git: Vec<PathBuf>,
+    /// Writable working trees and their indexes.
+    pub repositories: Vec<(PathBuf, PathBuf)>,
+    /// `.git` names that are there already.
+    pub known_git: BTreeSet<PathBuf>,
+    /// Not all of the granted trees was looked into for sockets and nested repositories.
+    pub scan_cut: bool,
+    /// Links that lead to the project and the home as the caller names them.
+    pub links: Vec<(PathBuf, PathBuf)>,
+    /// What lies in `/`, if all of it is granted.
+    pub top: Vec<PathBuf>,
+    /// Regular files behind 0, 1 and 2, by number, and whether they are open for writing.
+    pub stdio: Vec<(i32, FsAccess)>,
+}
+
+/// What the engine already knows.
+#[derive(Debug)]
+pub struct Setting<'a> {
+    pub project: &'a Path,
+    pub cwd: &'a Path,
+    pub home: Option<&'a Path>,
+    pub caller: Caller,
+    pub command: FoundCommand,
+    pub links: Vec<(PathBuf, PathBuf)>,
+}
+
+/// Something could not be looked at that the policy depends on.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot look at `{}`: {error}", .path.display())]
+pub struct SurveyError {
+    pub path: PathBuf,
+    pub error: std::io::Error,
+}
+
+/// Looks at the host.
+pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, SurveyError> {
+    let project = setting.project.to_owned();
+    let owner = stat(&project)?;
+    let cover = Cover::new(policy);
+    let mut places = BTreeMap::new();
+    for grant in policy.grants.iter().filter(|grant| grant.exists) {
+        let path = grant.path.as_path();
+        places.insert(path.to_owned(), place(path)?);
+    }
+    let top = if cover.access(Path::new("/")).is_some() {
+        top()
+    } else {
+        Vec::new()
+    };
+    for path in &top {
+        places.insert(path.clone(), place(path)?);
+    }
+    for file in &setting.command.files {
+        places.insert(file.clone(), place(file)?);
+    }
+    let mut git = git::find(&project, cover.access(&project));
+    let mut trees: Vec<PathBuf> = policy
+        .grants
+        .iter()
+        .filter(|g| g.exists && g.access == FsAccess::ReadWrite)
+        .map(|g| g.path.as_path().to_owned())
+        .filter(|path| places.get(path).is_some_and(|p| p.kind == Kind::Dir) && !private_dirs(&project).contains(path))
+        .collect();
+    git.retain(|dir| cover.access(&dir.path).is_none() || !dir.outside);
+    for dir in git.iter().filter(|dir| dir.outside) {
+        places.insert(dir.path.clone(), place(&dir.path)?);
+    }
+    // What the caller cannot write the command gets read-only: it has the same owner, and could make itself a way in.
+    let readonly: BTreeSet<PathBuf> = trees.iter().filter(|tree| !path::is_writable(tree)).cloned().collect();
+    trees.retain(|tree| !readonly.contains(tree));
+    trees.sort();
+    let roots = places
+        .iter()
+        .filter(|(path, place)| place.kind == Kind::Dir && is_near(path, &project, setting.home));
+    let seen = scan::scan(std::iter::once(project.clone()).chain(roots.map(|(path, _)| path.clone())));
+    let repositories = trees
+        .iter()
+        .filter_map(|tree| Some((tree.clone(), git::index_of(tree)?)))
+        .collect();
+    let islands = islands::find(&trees, &git, &seen.repositories, &policy.unprotected);
+    let fresh_git = trees
+        .iter()
+        .map(|tree| tree.join(".git"))
+        .filter(|p| p.symlink_metadata().is_err())
+        .collect();
+    let beside = |island: &Island| {
+        island
+            .path
+            .ancestors()
+            .find(|p| p.file_name() == Some(".git".as_ref()))
+            .map(Path::to_owned)
+    };
+    let known_git = islands.iter().filter_map(beside).collect();
+    let mut denied = deny::find(policy, &cover)?;
+    let sockets = seen
+        .sockets
+        .into_iter()
+        .filter(|path| placeholders::is_placeholder(path).is_none())
+        .collect();
+    denied.hidden.extend(secrets::find(&project, setting.home, &cover));
+    Ok(Terrain {
+        caller: setting.caller,
+        project_owner: (owner.uid(), owner.gid()),
+        cwd: setting.cwd.to_owned(),
+        home: setting.home.map(Path::to_owned),
+        system: system::find(),
+        proc_hidden: system::proc_hidden(),
+        glee: glee_dir(&project),
+        hidden: denied.hidden,
+        sockets,
+        watches: denied.later,
+        glob_watches: denied.globs,
+        git,
+        islands,
+        places,
+        readonly,
+        command: setting.command,
+        links: setting.links,
+        fresh_git,
+        repositories,
+        known_git,
+        scan_cut: seen.cut,
+        top,
+        stdio: system::stdio(),
+        project,
+    })
+}
+
+/// The directories of a project that are private to each run when granted.
+#[must_use]
+pub fn private_dirs(project: &Path) -> [PathBuf; 2] {
+    [project.join(".glee/agent_sessions"), project.join(".glee/stream_logs")]
+}
+
+fn stat(path: &Path) -> Result<fs::Metadata, SurveyError> {
+    fs::symlink_metadata(path).map_err(|error| SurveyError {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+fn place(path: &Path) -> Result<Place, SurveyError> {
+    let meta = stat(path)?;
+    Ok(Place {
+        kind: kind(&meta),
+        uid: meta.uid(),
+        gid: meta.gid(),
+    })
+}
+
+fn kind(meta: &fs::Metadata) -> Kind {
+    if meta.is_dir() { Kind::Dir } else { Kind::File }
+}
+
+fn glee_dir(project: &Path) -> Option<GleeDir> {
+    let path = project.join(".glee");
+    if !fs::symlink_metadata(&path).ok()?.is_dir() {
+        return None;
+    }
+    let mut children: Vec<(OsString, Kind)> = fs::read_dir(&path)
+        .ok()?
+        .flatten()
+        .filter_map(|entry| entry.file_type().ok().map(|t| (entry, t)))
+        // A link inside could lead anywhere; it is simply not there.
+        .filter(|(_, t)| t.is_dir() || t.is_file())
+        .map(|(entry, t)| (entry.file_name(), if t.is_dir() { Kind::Dir } else { Kind::File }))
+        .collect();
+    children.sort_by(|a, b| a.0.cmp(&b.0));
+    Some(GleeDir { path, children })
+}
+
+/// The directories in `/` that can be shown as they are. Links at the top are part of the system's own trees.
+fn top() -> Vec<PathBuf> {
+    let own = ["/proc", "/dev", "/sys", "/tmp", "/usr"];
+    let mut dirs: Vec<PathBuf> = fs::read_dir("/")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.file_type().is_ok_and(|t| t.is_dir()))
+        .map(|entry| entry.path())
+        .filter(|path| !own.iter().any(|dir| Path::new(dir) == path))
+        .collect();
+    dirs.sort();
+    dirs
+}
+
+/// Trees worth a look for sockets and nested repositories: what people work in, not what they installed.
+fn is_near(path: &Path, project: &Path, home: Option<&Path>) -> bool {
+    let hidden_in_home = home.and_then(|home| path.strip_prefix(home).ok()).is_some_and(|rest| {
+        rest.components()
+            .next()
+            .is_some_and(|c| c.as_os_str().as_encoded_bytes().starts_with(b"."))
+    });
+    path != project && !path.starts_with(project) && !hidden_in_home && !path.starts_with("/nix")
+}

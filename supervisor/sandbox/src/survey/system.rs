@@ -1,0 +1,149 @@
+//! The parts of the host that every sandbox sees: programs, libraries, and the few files of `/etc` programs need.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use glee_policy::resolved::FsAccess;
+
+use super::kind;
+use crate::plan::Kind;
+use crate::sys::fd;
+
+/// How a system path is given to the sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    Dir,
+    File,
+    /// Small enough to be copied instead of mounted.
+    SmallFile,
+    Link(PathBuf),
+    Device,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SystemPath {
+    pub path: PathBuf,
+    pub entry: Entry,
+}
+
+/// Programs and libraries. On a merged-/usr system all but the first are links.
+const TREES: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/// Of `/etc`: the loader's cache, certificates, time zone, names and services, alternatives, and what language run times
+/// link to from `/usr`. Nothing that tells about users, services or secrets of this machine.
+const ETC: &[&str] = &[
+    "ld.so.cache",
+    "ld.so.conf",
+    "ssl",
+    "pki",
+    "ca-certificates",
+    "crypto-policies",
+    "localtime",
+    "timezone",
+    "hosts",
+    "host.conf",
+    "nsswitch.conf",
+    "resolv.conf",
+    "gai.conf",
+    "protocols",
+    "services",
+    "networks",
+    "mime.types",
+    "alternatives",
+    "gitconfig",
+    "os-release",
+    "lsb-release",
+    "debian_version",
+    "inputrc",
+    "java-8-openjdk",
+    "java-11-openjdk",
+    "java-17-openjdk",
+    "java-21-openjdk",
+    "java-25-openjdk",
+];
+
+/// Kernel files that tell or do too much for anyone but the administrator. `/proc` is mounted read-only besides.
+const PROC: &[&str] = &[
+    "acpi",
+    "asound",
+    "kcore",
+    "key-users",
+    "keys",
+    "kmsg",
+    "latency_stats",
+    "sched_debug",
+    "scsi",
+    "sysrq-trigger",
+    "timer_list",
+    "timer_stats",
+];
+
+const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
+
+/// Files up to this size are copied: cheaper than a mount, and a host that rewrites them does not disturb the run.
+const SMALL: u64 = 32 * 1024;
+
+pub(super) fn find() -> Vec<SystemPath> {
+    let trees = TREES.iter().map(PathBuf::from);
+    let etc = ETC.iter().map(|name| Path::new("/etc").join(name));
+    let devices = DEVICES.iter().map(|name| Path::new("/dev").join(name));
+    let mut found: Vec<SystemPath> = trees
+        .chain(etc)
+        .filter_map(|path| look(&path).map(|entry| SystemPath { path, entry }))
+        .collect();
+    found.extend(devices.map(|path| SystemPath {
+        path,
+        entry: Entry::Device,
+    }));
+    found
+}
+
+/// Those of the dangerous parts of `/proc` that this kernel has.
+pub(super) fn proc_hidden() -> Vec<(PathBuf, Kind)> {
+    PROC.iter()
+        .map(|name| Path::new("/proc").join(name))
+        .filter_map(|path| fs::symlink_metadata(&path).ok().map(|meta| (path, kind(&meta))))
+        .collect()
+}
+
+fn look(path: &Path) -> Option<Entry> {
+    let meta = fs::symlink_metadata(path).ok()?;
+    if meta.is_symlink() {
+        let target = fs::read_link(path).ok()?;
+        // A link into the sandbox's own view works as it is; one that leads elsewhere is replaced by what it shows.
+        let shown = path.parent().unwrap_or(path).join(&target);
+        let real = fs::canonicalize(&shown).ok()?;
+        if real.starts_with("/usr") || TREES.iter().any(|tree| Path::new(tree) == path) {
+            return Some(Entry::Link(target));
+        }
+        let meta = fs::metadata(&real).ok()?;
+        return (meta.is_file() && meta.len() <= SMALL).then_some(Entry::SmallFile);
+    }
+    if meta.is_dir() {
+        return Some(Entry::Dir);
+    }
+    if !meta.is_file() {
+        return None;
+    }
+    Some(if meta.size() <= SMALL {
+        Entry::SmallFile
+    } else {
+        Entry::File
+    })
+}
+
+/// Regular files that the caller put behind 0, 1 and 2: programs open them again through `/dev/stdout` and its kin.
+pub(super) fn stdio() -> Vec<(i32, FsAccess)> {
+    (0..3)
+        .filter(|number| fs::metadata(format!("/proc/self/fd/{number}")).is_ok_and(|meta| meta.is_file()))
+        .map(|number| {
+            let access = if fd::is_writable(number) {
+                FsAccess::ReadWrite
+            } else {
+                FsAccess::Read
+            };
+            (number, access)
+        })
+        .collect()
+}

@@ -1,0 +1,123 @@
+//! File descriptors: pipes, duplication, closing everything that must not cross into the sandbox.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+use super::{check, done};
+
+/// Takes ownership of a descriptor that a system call has just returned.
+pub(super) fn own(raw: libc::c_long) -> OwnedFd {
+    let raw = RawFd::try_from(raw).unwrap_or(-1);
+    // SAFETY: callers pass the fresh, non-negative result of a call that creates a descriptor; nobody else owns it.
+    unsafe { OwnedFd::from_raw_fd(raw) }
+}
+
+/// A pipe (read end, write end), both close-on-exec.
+pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut fds = [-1; 2];
+    // SAFETY: `fds` is a live array of two ints, which the kernel fills.
+    done(unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) })?;
+    Ok((own(fds[0].into()), own(fds[1].into())))
+}
+
+/// Makes `target` a copy of `fd` that survives exec. Also right when the two numbers are equal.
+pub fn put_at(fd: BorrowedFd<'_>, target: RawFd) -> io::Result<()> {
+    if fd.as_raw_fd() == target {
+        // SAFETY: F_SETFD takes an int and touches no memory.
+        return done(unsafe { libc::fcntl(target, libc::F_SETFD, 0) });
+    }
+    // SAFETY: dup2 touches no memory; closing whatever `target` was is the purpose.
+    done(unsafe { libc::dup2(fd.as_raw_fd(), target) })
+}
+
+/// Marks every descriptor from 3 up close-on-exec, so that exec leaves exactly 0, 1 and 2.
+pub fn close_on_exec_from_3() -> io::Result<()> {
+    // SAFETY: close_range only changes descriptor flags.
+    check(unsafe { libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) }).map(drop)
+}
+
+/// Closes every descriptor from `first` to `last`, both included.
+pub fn close_range(first: u32, last: u32) -> io::Result<()> {
+    if first > last {
+        return Ok(());
+    }
+    // SAFETY: the caller gives up these descriptors; no owned value refers to them afterwards.
+    check(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0u32) }).map(drop)
+}
+
+/// Moves a descriptor to the lowest free number from `floor` up, close-on-exec.
+pub fn dup_from(fd: BorrowedFd<'_>, floor: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: F_DUPFD_CLOEXEC takes an int and touches no memory.
+    let raw = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, floor) };
+    check(raw.into()).map(own)
+}
+
+/// Borrows standard input, output or error by number, or any descriptor the caller knows to be open.
+pub fn borrow(raw: RawFd) -> BorrowedFd<'static> {
+    // SAFETY: callers name descriptors that stay open for the life of the process (0, 1, 2 are ensured by `ensure_stdio`).
+    unsafe { BorrowedFd::borrow_raw(raw) }
+}
+
+/// Opens `/dev/null` on every closed number among 0, 1 and 2, so that no later descriptor lands there.
+pub fn ensure_stdio() -> io::Result<()> {
+    for raw in 0..3 {
+        // SAFETY: F_GETFD touches no memory.
+        if unsafe { libc::fcntl(raw, libc::F_GETFD) } >= 0 {
+            continue;
+        }
+        // SAFETY: the path is a NUL-terminated literal.
+        let opened = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDWR) };
+        done(opened)?;
+    }
+    Ok(())
+}
+
+pub fn is_open(raw: RawFd) -> bool {
+    // SAFETY: F_GETFD touches no memory.
+    unsafe { libc::fcntl(raw, libc::F_GETFD) >= 0 }
+}
+
+pub fn set_nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: F_GETFL touches no memory.
+    let flags = check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) }.into())?;
+    let flags = libc::c_int::try_from(flags).unwrap_or(0) | libc::O_NONBLOCK;
+    // SAFETY: F_SETFL takes an int and touches no memory.
+    done(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags) })
+}
+
+pub fn read(fd: BorrowedFd<'_>, buf: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: `buf` is live and writable for `buf.len()` bytes.
+    let n = check(unsafe { libc::read(fd.as_raw_fd(), buf.as_mut_ptr().cast(), buf.len()) } as libc::c_long)?;
+    Ok(usize::try_from(n).unwrap_or(0))
+}
+
+pub fn write(fd: BorrowedFd<'_>, buf: &[u8]) -> io::Result<usize> {
+    // SAFETY: `buf` is live and readable for `buf.len()` bytes.
+    let n = check(unsafe { libc::write(fd.as_raw_fd(), buf.as_ptr().cast(), buf.len()) } as libc::c_long)?;
+    Ok(usize::try_from(n).unwrap_or(0))
+}
+
+/// Takes or tries a lock on the open file description. Held until the last copy of the descriptor is closed.
+pub fn flock(fd: BorrowedFd<'_>, how: Lock) -> io::Result<()> {
+    let op = match how {
+        Lock::Shared => libc::LOCK_SH,
+        Lock::TryExclusive => libc::LOCK_EX | libc::LOCK_NB,
+        Lock::Release => libc::LOCK_UN,
+    };
+    // SAFETY: flock touches no memory.
+    done(unsafe { libc::flock(fd.as_raw_fd(), op) })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lock {
+    Shared,
+    TryExclusive,
+    Release,
+}
+
+/// Is the descriptor open for writing?
+pub fn is_writable(raw: RawFd) -> bool {
+    // SAFETY: F_GETFL touches no memory.
+    let flags = unsafe { libc::fcntl(raw, libc::F_GETFL) };
+    flags >= 0 && flags & libc::O_ACCMODE != libc::O_RDONLY
+}

@@ -1,0 +1,251 @@
+//! Paths: opened without following links, made below a directory that is already held open.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::fd::own;
+use super::{check, cpath, done};
+
+#[repr(C)]
+struct OpenHow {
+    flags: u64,
+    mode: u64,
+    resolve: u64,
+}
+
+fn openat2(dir: libc::c_int, path: &Path, flags: libc::c_int, resolve: u64) -> io::Result<OwnedFd> {
+    let path = cpath(path)?;
+    let how = OpenHow {
+        flags: u64::from((flags | libc::O_CLOEXEC).unsigned_abs()),
+        mode: 0,
+        resolve,
+    };
+    let size = size_of::<OpenHow>();
+    // SAFETY: `path` is NUL-terminated and `how` is a live, fully initialised local of the size given.
+    let raw = unsafe { libc::syscall(libc::SYS_openat2, dir, path.as_ptr(), &raw const how, size) };
+    check(raw).map(own)
+}
+
+/// A handle on an absolute path of which no component may be a symlink.
+pub fn open_exact(path: &Path) -> io::Result<OwnedFd> {
+    openat2(
+        libc::AT_FDCWD,
+        path,
+        libc::O_PATH | libc::O_NOFOLLOW,
+        libc::RESOLVE_NO_SYMLINKS,
+    )
+}
+
+/// A directory opened for reading (and locking), of which no component may be a symlink.
+pub fn open_dir_exact(path: &Path) -> io::Result<OwnedFd> {
+    let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW;
+    openat2(libc::AT_FDCWD, path, flags, libc::RESOLVE_NO_SYMLINKS)
+}
+
+/// A handle on `path` below `root`: no symlink is followed, nothing above `root` can be reached.
+pub fn open_beneath(root: BorrowedFd<'_>, path: &Path) -> io::Result<OwnedFd> {
+    let resolve = libc::RESOLVE_NO_SYMLINKS | libc::RESOLVE_BENEATH;
+    let path = if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
+    };
+    openat2(root.as_raw_fd(), path, libc::O_PATH | libc::O_NOFOLLOW, resolve)
+}
+
+/// As `open_beneath`, a directory opened for reading.
+pub fn open_dir_beneath(root: BorrowedFd<'_>, path: &Path) -> io::Result<OwnedFd> {
+    let resolve = libc::RESOLVE_NO_SYMLINKS | libc::RESOLVE_BENEATH;
+    openat2(
+        root.as_raw_fd(),
+        path,
+        libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW,
+        resolve,
+    )
+}
+
+/// A handle on an absolute path inside the (already switched) root.
+pub fn open_path(path: &Path) -> io::Result<OwnedFd> {
+    let path = cpath(path)?;
+    // SAFETY: `path` is NUL-terminated.
+    check(unsafe { libc::open(path.as_ptr(), libc::O_PATH | libc::O_CLOEXEC) }.into()).map(own)
+}
+
+pub fn open_read_write(path: &Path) -> io::Result<OwnedFd> {
+    let path = cpath(path)?;
+    // SAFETY: `path` is NUL-terminated.
+    check(unsafe { libc::open(path.as_ptr(), libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC) }.into()).map(own)
+}
+
+/// Makes a directory. That it is there already is not an error.
+pub fn mkdir_at(dir: BorrowedFd<'_>, path: &Path, mode: u32) -> io::Result<()> {
+    let path = cpath(path)?;
+    // SAFETY: `path` is NUL-terminated.
+    match done(unsafe { libc::mkdirat(dir.as_raw_fd(), path.as_ptr(), mode) }) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
+    }
+}
+
+/// Makes a directory that must not be there yet.
+pub fn mkdir_new_at(dir: BorrowedFd<'_>, name: &OsStr, mode: u32) -> io::Result<()> {
+    let name = cpath(Path::new(name))?;
+    // SAFETY: `name` is NUL-terminated.
+    done(unsafe { libc::mkdirat(dir.as_raw_fd(), name.as_ptr(), mode) })
+}
+
+pub fn symlink_at(target: &Path, dir: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
+    let (target, path) = (cpath(target)?, cpath(path)?);
+    // SAFETY: both paths are NUL-terminated.
+    done(unsafe { libc::symlinkat(target.as_ptr(), dir.as_raw_fd(), path.as_ptr()) })
+}
+
+/// A new regular file, open for writing.
+pub fn create_at(dir: BorrowedFd<'_>, path: &Path, mode: u32) -> io::Result<OwnedFd> {
+    let path = cpath(path)?;
+    let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    // SAFETY: `path` is NUL-terminated.
+    check(unsafe { libc::openat(dir.as_raw_fd(), path.as_ptr(), flags, mode) }.into()).map(own)
+}
+
+/// A socket inode without permissions, which nothing can open: the mark of a placeholder.
+pub fn mksock_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+    let name = cpath(Path::new(name))?;
+    // SAFETY: `name` is NUL-terminated.
+    done(unsafe { libc::mknodat(dir.as_raw_fd(), name.as_ptr(), libc::S_IFSOCK, 0) })
+}
+
+pub fn chmod_at(dir: BorrowedFd<'_>, name: &OsStr, mode: u32) -> io::Result<()> {
+    let name = cpath(Path::new(name))?;
+    // SAFETY: `name` is NUL-terminated.
+    done(unsafe { libc::fchmodat(dir.as_raw_fd(), name.as_ptr(), mode, 0) })
+}
+
+pub fn unlink_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+    let name = cpath(Path::new(name))?;
+    // SAFETY: `name` is NUL-terminated.
+    done(unsafe { libc::unlinkat(dir.as_raw_fd(), name.as_ptr(), 0) })
+}
+
+pub fn rmdir_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+    let name = cpath(Path::new(name))?;
+    // SAFETY: `name` is NUL-terminated.
+    done(unsafe { libc::unlinkat(dir.as_raw_fd(), name.as_ptr(), libc::AT_REMOVEDIR) })
+}
+
+/// The mode, owner and device-inode pair of a name, without following a link.
+pub fn lstat_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<Stat> {
+    let name = CStrOrEmpty::new(name)?;
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::zeroed();
+    let flags = libc::AT_SYMLINK_NOFOLLOW | libc::AT_EMPTY_PATH;
+    // SAFETY: `name` is NUL-terminated and `stat` has room for the kernel's answer.
+    done(unsafe { libc::fstatat(dir.as_raw_fd(), name.0.as_ptr(), stat.as_mut_ptr(), flags) })?;
+    // SAFETY: the call succeeded, so the kernel filled the structure (which was zeroed before).
+    let stat = unsafe { stat.assume_init() };
+    Ok(Stat {
+        mode: stat.st_mode,
+        uid: stat.st_uid,
+        gid: stat.st_gid,
+        dev: stat.st_dev,
+        ino: stat.st_ino,
+    })
+}
+
+struct CStrOrEmpty(std::ffi::CString);
+
+impl CStrOrEmpty {
+    fn new(name: &OsStr) -> io::Result<Self> {
+        std::ffi::CString::new(name.as_bytes())
+            .map(Self)
+            .map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stat {
+    pub mode: u32,
+    pub uid: u32,
+    pub gid: u32,
+    pub dev: u64,
+    pub ino: u64,
+}
+
+impl Stat {
+    #[must_use]
+    pub fn kind(&self) -> u32 {
+        self.mode & libc::S_IFMT
+    }
+    #[must_use]
+    pub fn is_dir(&self) -> bool {
+        self.kind() == libc::S_IFDIR
+    }
+    #[must_use]
+    pub fn is_unwritable_file(&self) -> bool {
+        self.kind() == libc::S_IFREG && self.mode & 0o222 == 0
+    }
+    #[must_use]
+    pub fn is_placeholder_socket(&self) -> bool {
+        self.mode == libc::S_IFSOCK
+    }
+}
+
+pub fn umask(mask: u32) -> u32 {
+    // SAFETY: umask only changes a process attribute.
+    unsafe { libc::umask(mask) }
+}
+
+pub fn fchdir(dir: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: fchdir touches no memory.
+    done(unsafe { libc::fchdir(dir.as_raw_fd()) })
+}
+
+pub fn chdir(path: &Path) -> io::Result<()> {
+    let path = cpath(path)?;
+    // SAFETY: `path` is NUL-terminated.
+    done(unsafe { libc::chdir(path.as_ptr()) })
+}
+
+/// The first bytes of a regular file, without following a link and without waiting for a pipe's writer.
+pub fn read_small_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<Vec<u8>> {
+    read_at(dir, name, 64)
+}
+
+/// As `read_small_at`, up to `most` bytes. More than that is an error.
+pub fn read_at(dir: BorrowedFd<'_>, name: &OsStr, most: usize) -> io::Result<Vec<u8>> {
+    let name = cpath(Path::new(name))?;
+    let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: `name` is NUL-terminated.
+    let file = check(unsafe { libc::openat(dir.as_raw_fd(), name.as_ptr(), flags) }.into()).map(own)?;
+    let mut buffer = vec![0; most + 1];
+    let mut length = 0;
+    while let Some(room) = buffer.get_mut(length..).filter(|room| !room.is_empty()) {
+        match super::fd::read(std::os::fd::AsFd::as_fd(&file), room)? {
+            0 => break,
+            got => length += got,
+        }
+    }
+    if length > most {
+        return Err(io::Error::from_raw_os_error(libc::EFBIG));
+    }
+    buffer.truncate(length);
+    Ok(buffer)
+}
+
+/// Renames within a directory, never over something that is there.
+pub fn rename_new_at(dir: BorrowedFd<'_>, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    let (from, to) = (cpath(Path::new(from))?, cpath(Path::new(to))?);
+    let raw = dir.as_raw_fd();
+    // SAFETY: both names are NUL-terminated.
+    done(unsafe { libc::renameat2(raw, from.as_ptr(), raw, to.as_ptr(), libc::RENAME_NOREPLACE) })
+}
+
+/// May this process (by its effective ids) create and remove names in the directory?
+pub fn is_writable(dir: &Path) -> bool {
+    let Ok(path) = cpath(dir) else { return false };
+    // SAFETY: `path` is NUL-terminated.
+    let ret = unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), libc::W_OK | libc::X_OK, libc::AT_EACCESS) };
+    ret == 0
+}

@@ -1,0 +1,94 @@
+//! Seccomp: installing a filter, and answering its notifications.
+//!
+//! USER_NOTIF is Linux 5.0, WAIT_KILLABLE_RECV 5.19. Without a listener a denied call gets a plain error.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+
+use super::fd::own;
+use super::{check, done};
+use crate::seccomp::Instruction;
+
+const SET_MODE_FILTER: libc::c_uint = 1;
+const NEW_LISTENER: libc::c_ulong = 1 << 3;
+const WAIT_KILLABLE_RECV: libc::c_ulong = 1 << 5;
+
+#[repr(C)]
+struct Program {
+    length: libc::c_ushort,
+    filter: *const Instruction,
+}
+
+fn load(program: &[Instruction], flags: libc::c_ulong) -> io::Result<libc::c_long> {
+    let length = libc::c_ushort::try_from(program.len()).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
+    let program = Program {
+        length,
+        filter: program.as_ptr(),
+    };
+    // SAFETY: the program is live for `length` instructions whose layout is the kernel's `sock_filter`.
+    check(unsafe { libc::syscall(libc::SYS_seccomp, SET_MODE_FILTER, flags, &raw const program) })
+}
+
+/// Installs a filter whose denials are plain errors.
+pub fn install(program: &[Instruction]) -> io::Result<()> {
+    load(program, 0).map(drop)
+}
+
+/// Installs a filter and returns the descriptor on which its notifications arrive.
+pub fn install_with_listener(program: &[Instruction]) -> io::Result<OwnedFd> {
+    match load(program, NEW_LISTENER | WAIT_KILLABLE_RECV) {
+        // Linux before 5.19 knows no WAIT_KILLABLE_RECV; without it a signal may restart a denied call, no more.
+        Err(e) if e.raw_os_error() == Some(libc::EINVAL) => load(program, NEW_LISTENER).map(own),
+        other => other.map(own),
+    }
+}
+
+/// One denied call.
+#[derive(Debug, Clone, Copy)]
+pub struct Notice {
+    pub id: u64,
+    /// As seen from the process that reads the listener.
+    pub pid: u32,
+    pub nr: i32,
+    pub args: [u64; 6],
+}
+
+/// Receives a notification. `None`: the caller was killed meanwhile.
+pub fn receive(listener: BorrowedFd<'_>) -> io::Result<Option<Notice>> {
+    let mut notif = std::mem::MaybeUninit::<libc::seccomp_notif>::zeroed();
+    let request = ioc(3, 0, size_of::<libc::seccomp_notif>());
+    // SAFETY: zeroed, as the kernel demands, and of the size encoded in the request.
+    match done(unsafe { libc::ioctl(listener.as_raw_fd(), request, notif.as_mut_ptr()) }) {
+        Err(e) if matches!(e.raw_os_error(), Some(libc::ENOENT | libc::EINTR)) => return Ok(None),
+        other => other?,
+    }
+    // SAFETY: zeroed before and filled by the kernel.
+    let notif = unsafe { notif.assume_init() };
+    Ok(Some(Notice {
+        id: notif.id,
+        pid: notif.pid,
+        nr: notif.data.nr,
+        args: notif.data.args,
+    }))
+}
+
+/// Answers with an error. That the caller is gone by now is no error.
+pub fn refuse(listener: BorrowedFd<'_>, id: u64, errno: i32) -> io::Result<()> {
+    let answer = libc::seccomp_notif_resp {
+        id,
+        val: 0,
+        error: -errno,
+        flags: 0,
+    };
+    let request = ioc(3, 1, size_of::<libc::seccomp_notif_resp>());
+    // SAFETY: `answer` is a live, initialised local of the size encoded in the request.
+    match done(unsafe { libc::ioctl(listener.as_raw_fd(), request, &raw const answer) }) {
+        Err(e) if e.raw_os_error() == Some(libc::ENOENT) => Ok(()),
+        other => other,
+    }
+}
+
+/// `_IOC(dir, '!', nr, size)`.
+fn ioc(dir: u64, nr: u64, size: usize) -> libc::c_ulong {
+    (dir << 30) | ((size as u64) << 16) | (u64::from(b'!') << 8) | nr
+}

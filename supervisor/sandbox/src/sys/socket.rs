@@ -1,0 +1,116 @@
+//! The control socket: small whole messages, with at most one descriptor each.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+
+use super::fd::own;
+use super::{check, done};
+
+/// Two connected ends that keep message boundaries, both close-on-exec.
+pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut fds = [-1; 2];
+    // SAFETY: `fds` is a live array of two ints, which the kernel fills.
+    done(unsafe {
+        libc::socketpair(
+            libc::AF_UNIX,
+            libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC,
+            0,
+            fds.as_mut_ptr(),
+        )
+    })?;
+    Ok((own(fds[0].into()), own(fds[1].into())))
+}
+
+/// Room for one descriptor, aligned as the kernel wants control messages.
+#[repr(C, align(8))]
+struct Control([u8; 64]);
+
+/// Sends one message, with a descriptor if given.
+pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], fd: Option<BorrowedFd<'_>>) -> io::Result<()> {
+    let mut iov = libc::iovec {
+        iov_base: bytes.as_ptr().cast_mut().cast(),
+        iov_len: bytes.len(),
+    };
+    let mut control = Control([0; 64]);
+    // SAFETY: msghdr is plain data; all zeroes is a valid value.
+    let mut msg: libc::msghdr = unsafe { std::mem::zeroed() };
+    msg.msg_iov = &raw mut iov;
+    msg.msg_iovlen = 1;
+    if let Some(fd) = fd {
+        let size = u32::try_from(size_of::<libc::c_int>()).unwrap_or(4);
+        msg.msg_control = (&raw mut control).cast();
+        // SAFETY: CMSG_SPACE is arithmetic.
+        msg.msg_controllen = unsafe { libc::CMSG_SPACE(size) } as usize;
+        // SAFETY: `msg` has a control buffer that is larger than one header.
+        let header = unsafe { libc::CMSG_FIRSTHDR(&raw const msg) };
+        // SAFETY: CMSG_LEN is arithmetic.
+        let length = unsafe { libc::CMSG_LEN(size) } as usize;
+        let value = libc::cmsghdr {
+            cmsg_len: length,
+            cmsg_level: libc::SOL_SOCKET,
+            cmsg_type: libc::SCM_RIGHTS,
+        };
+        // SAFETY: `header` points into `control`, which is live, aligned and large enough.
+        unsafe { header.write(value) };
+        // SAFETY: the data follows the header inside `control`.
+        let data = unsafe { libc::CMSG_DATA(header) };
+        // SAFETY: `data` has room for one int inside `control`.
+        unsafe { data.cast::<libc::c_int>().write_unaligned(fd.as_raw_fd()) };
+    }
+    loop {
+        // SAFETY: every pointer in `msg` refers to a live local.
+        match check(unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const msg, libc::MSG_NOSIGNAL) } as libc::c_long) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            other => return other.map(drop),
+        }
+    }
+}
+
+/// Receives one message. An empty one means that the other side is gone.
+pub fn receive(socket: BorrowedFd<'_>, wait: Wait) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
+    let mut bytes = vec![0u8; 4096];
+    let mut iov = libc::iovec {
+        iov_base: bytes.as_mut_ptr().cast(),
+        iov_len: bytes.len(),
+    };
+    let mut control = Control([0; 64]);
+    // SAFETY: msghdr is plain data; all zeroes is a valid value.
+    let mut msg: libc::msghdr = unsafe { std::mem::zeroed() };
+    msg.msg_iov = &raw mut iov;
+    msg.msg_iovlen = 1;
+    msg.msg_control = (&raw mut control).cast();
+    msg.msg_controllen = size_of::<Control>();
+    let flags = match wait {
+        Wait::Block => libc::MSG_CMSG_CLOEXEC,
+        Wait::No => libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT,
+    };
+    let got = loop {
+        // SAFETY: every pointer in `msg` refers to a live local.
+        match check(unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut msg, flags) } as libc::c_long) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            other => break other?,
+        }
+    };
+    bytes.truncate(usize::try_from(got).unwrap_or(0));
+    // SAFETY: `msg` was filled by the kernel; the control buffer is live.
+    let header = unsafe { libc::CMSG_FIRSTHDR(&raw const msg) };
+    if header.is_null() {
+        return Ok((bytes, None));
+    }
+    // SAFETY: not null, so it points to a whole header inside `control`.
+    let found = unsafe { header.read() };
+    if found.cmsg_level != libc::SOL_SOCKET || found.cmsg_type != libc::SCM_RIGHTS {
+        return Ok((bytes, None));
+    }
+    // SAFETY: the data of an SCM_RIGHTS message follows its header.
+    let data = unsafe { libc::CMSG_DATA(header) };
+    // SAFETY: an SCM_RIGHTS message holds at least one int.
+    let raw = unsafe { data.cast::<libc::c_int>().read_unaligned() };
+    Ok((bytes, Some(own(raw.into()))))
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    Block,
+    No,
+}

@@ -1,0 +1,118 @@
+//! Terminals: our own pseudo-terminal, raw mode, window size, the foreground group.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+
+use super::fd::own;
+use super::{check, done};
+
+/// The modes of a terminal, to be put back.
+#[derive(Clone, Copy)]
+pub struct Modes(libc::termios);
+
+impl std::fmt::Debug for Modes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Modes")
+    }
+}
+
+pub fn is_terminal(fd: BorrowedFd<'_>) -> bool {
+    // SAFETY: isatty takes an integer.
+    unsafe { libc::isatty(fd.as_raw_fd()) == 1 }
+}
+
+/// A new pseudo-terminal's controlling side, from the devpts at `/dev/ptmx`.
+pub fn open_master() -> io::Result<OwnedFd> {
+    let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: the path is a NUL-terminated literal.
+    let master = check(unsafe { libc::open(c"/dev/ptmx".as_ptr(), flags) }.into()).map(own)?;
+    let unlock: libc::c_int = 0;
+    // SAFETY: TIOCSPTLCK reads one int, a live local.
+    done(unsafe { libc::ioctl(master.as_raw_fd(), libc::TIOCSPTLCK, &raw const unlock) })?;
+    Ok(master)
+}
+
+/// The other side of `master`, opened through it, so that no path can be swapped.
+pub fn open_slave(master: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let flags = libc::O_RDWR | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: TIOCGPTPEER takes an integer and returns a new descriptor.
+    check(unsafe { libc::ioctl(master.as_raw_fd(), libc::TIOCGPTPEER, flags) }.into()).map(own)
+}
+
+pub fn modes(fd: BorrowedFd<'_>) -> io::Result<Modes> {
+    let mut modes = std::mem::MaybeUninit::<libc::termios>::zeroed();
+    // SAFETY: `modes` has room for the answer.
+    done(unsafe { libc::tcgetattr(fd.as_raw_fd(), modes.as_mut_ptr()) })?;
+    // SAFETY: zeroed before and filled by the call.
+    Ok(Modes(unsafe { modes.assume_init() }))
+}
+
+pub fn set_modes(fd: BorrowedFd<'_>, modes: &Modes) -> io::Result<()> {
+    // SAFETY: `modes` is a live reference to an initialised structure.
+    done(unsafe { libc::tcsetattr(fd.as_raw_fd(), libc::TCSADRAIN, &raw const modes.0) })
+}
+
+/// `modes` with every translation off: bytes pass as they are.
+#[must_use]
+pub fn raw(modes: &Modes) -> Modes {
+    let mut raw = modes.0;
+    // SAFETY: `raw` is a live, initialised local.
+    unsafe { libc::cfmakeraw(&raw mut raw) };
+    Modes(raw)
+}
+
+/// A window's rows and columns, in characters and pixels.
+#[derive(Clone, Copy)]
+pub struct Size(libc::winsize);
+
+impl std::fmt::Debug for Size {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}x{}", self.0.ws_col, self.0.ws_row)
+    }
+}
+
+pub fn size(of: BorrowedFd<'_>) -> io::Result<Size> {
+    let mut size = libc::winsize {
+        ws_row: 0,
+        ws_col: 0,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    // SAFETY: `size` is a live local the kernel fills.
+    done(unsafe { libc::ioctl(of.as_raw_fd(), libc::TIOCGWINSZ, &raw mut size) })?;
+    Ok(Size(size))
+}
+
+/// Sets the window size. The foreground group of the terminal gets SIGWINCH if it changed.
+pub fn set_size(of: BorrowedFd<'_>, size: Size) -> io::Result<()> {
+    // SAFETY: `size` is a live, initialised local.
+    done(unsafe { libc::ioctl(of.as_raw_fd(), libc::TIOCSWINSZ, &raw const size.0) })
+}
+
+/// `modes` with output passed as it is: the caller's own terminal, left in its modes, still translates.
+#[must_use]
+pub fn plain_output(modes: &Modes) -> Modes {
+    let mut plain = modes.0;
+    plain.c_oflag &= !libc::OPOST;
+    Modes(plain)
+}
+
+/// Makes `fd` the controlling terminal of this session leader.
+pub fn make_controlling(fd: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: TIOCSCTTY takes an integer.
+    done(unsafe { libc::ioctl(fd.as_raw_fd(), libc::TIOCSCTTY, 0) })
+}
+
+/// The process group that the terminal talks to.
+pub fn set_foreground(fd: BorrowedFd<'_>, group: libc::pid_t) -> io::Result<()> {
+    // SAFETY: tcsetpgrp takes two integers.
+    done(unsafe { libc::tcsetpgrp(fd.as_raw_fd(), group) })
+}
+
+/// Is this process in the foreground of the terminal?
+pub fn in_foreground(fd: BorrowedFd<'_>) -> bool {
+    // SAFETY: tcgetpgrp takes an integer.
+    let foreground = unsafe { libc::tcgetpgrp(fd.as_raw_fd()) };
+    // SAFETY: getpgrp takes nothing.
+    foreground == unsafe { libc::getpgrp() }
+}

@@ -1,0 +1,92 @@
+//! Standard streams that are closed, odd or of another kind, and arguments at the limits.
+
+use crate::claims::claims;
+use crate::support::Place;
+
+/// Starts the run from a shell that first redirects.
+fn through(at: &Place, redirection: &str, script: &str) -> (Option<i32>, String, String) {
+    let enter = format!("exec \"$@\" {redirection}");
+    let seen = at.shell("workspace", script).through(["sh", "-c", &enter, "sh"]).go();
+    (seen.code(), seen.out(), seen.err())
+}
+
+claims! {
+    fn a_closed_stdin_does_not_stop_a_run(at) {
+        assert_eq!(through(at, "<&-", "echo out; cat < /dev/null"), (Some(0), "out\n".into(), String::new()));
+    }
+
+    fn a_closed_stdout_does_not_stop_a_run(at) {
+        assert_eq!(through(at, ">&-", "echo lost 2> /dev/null || :; exit 3"), (Some(3), String::new(), String::new()));
+    }
+
+    fn all_streams_closed_do_not_stop_a_run(at) {
+        assert_eq!(through(at, "<&- >&- 2>&-", "exit 4"), (Some(4), String::new(), String::new()));
+    }
+
+    fn stdin_from_a_file_is_read_and_may_be_sought(at) {
+        at.world.file("@PROJECT/input", "one\ntwo\n");
+        let seen = through(at, "< input", "read -r line; echo got $line; cat");
+        assert_eq!(seen, (Some(0), "got one\ntwo\n".into(), String::new()));
+    }
+
+    fn stdout_to_a_file_outside_the_project_is_written(at) {
+        assert_eq!(through(at, "> @OUT/output 2> @OUT/errors", "echo out; echo err >&2").0, Some(0));
+        assert_eq!(at.host("cat @OUT/output @OUT/errors"), "out\nerr\n");
+    }
+
+    fn output_appended_to_a_file_keeps_what_was_there(at) {
+        at.world.file("@OUT/log", "before\n");
+        assert_eq!(through(at, ">> @OUT/log", "echo after").0, Some(0));
+        assert_eq!(at.host("cat @OUT/log"), "before\nafter\n");
+    }
+
+    fn no_other_descriptor_of_the_callers_is_open(at) {
+        at.world.secret_at("@OUT/secret");
+        let seen = through(at, "7< @OUT/secret 9> @OUT/other", "ls /proc/self/fd | tr '\\n' ' '");
+        // The fourth is the directory that `ls` itself has open.
+        assert_eq!(seen, (Some(0), "0 1 2 3 ".into(), String::new()));
+    }
+
+    fn an_argument_of_a_hundred_kilobytes_arrives(at) {
+        let long = "x".repeat(100_000);
+        let call = ["run", "--policy", "restricted", "--", "sh", "-c", "printf %s \"$1\" | wc -c", "sh", &long];
+        assert_eq!(at.seen(call).whole(), (0, "100000\n", ""));
+    }
+
+    fn a_thousand_arguments_arrive(at) {
+        let many: Vec<String> = (0..1000).map(|n| n.to_string()).collect();
+        let fixed = ["run", "--policy", "restricted", "--", "sh", "-c", "echo $# $1000", "sh"].map(str::to_owned);
+        let seen = at.seen(fixed.iter().chain(&many));
+        assert_eq!((seen.status, seen.stdout.split(' ').next()), (0, Some("1000")), "{}", seen.stderr);
+    }
+
+    fn a_working_directory_that_is_gone_is_refused(at) {
+        let enter = "mkdir @OUT/gone; cd @OUT/gone; rmdir @OUT/gone; exec \"$@\"";
+        let seen = at.call(["run", "--policy", "restricted", "--", "echo", "started"]).through(["sh", "-c", enter, "sh"]).go();
+        assert_eq!((seen.code(), seen.out().as_str()), (Some(125), ""), "{}", seen.err());
+        assert!(seen.err().contains("working directory"), "{}", seen.err());
+    }
+
+    fn nohup_keeps_a_run_alive_when_its_terminal_hangs_up(at) {
+        let wait = "n=0; until [ -e stop ] || [ $n -gt 400 ]; do sleep 0.05; n=$((n+1)); done";
+        let call = at.shell("workspace", &format!("echo up; {wait}; echo end"));
+        let running = call.through(["sh", "-c", "trap '' HUP; exec \"$@\"", "sh"]).spawn();
+        assert!(running.wait_for("up"), "the command did not start");
+        running.signal("HUP");
+        running.signal("HUP");
+        at.host("sleep 0.3; touch stop");
+        let seen = running.finish();
+        assert_eq!((seen.code(), seen.out().as_str()), (Some(0), "up\nend\n"), "{}", seen.err());
+    }
+
+    fn limits_of_the_callers_shell_are_kept(at) {
+        let call = at.shell("workspace", "ulimit -c; ulimit -f; ulimit -s");
+        let seen = call.through(["sh", "-c", "ulimit -c 0; ulimit -f 2048; ulimit -s 4096; exec \"$@\"", "sh"]).go();
+        assert_eq!((seen.code(), seen.out().as_str()), (Some(0), "0\n2048\n4096\n"), "{}", seen.err());
+    }
+
+    fn niceness_of_the_caller_is_kept(at) {
+        let seen = at.shell("workspace", "nice").through(["nice", "-n", "7"]).go();
+        assert_eq!((seen.code(), seen.out().as_str()), (Some(0), "7\n"), "{}", seen.err());
+    }
+}

@@ -1,0 +1,99 @@
+//! The flags of `run` that widen it: the invoking person's own word.
+
+use std::fs;
+
+use crate::claims::claims;
+
+claims! {
+    fn read_grants_a_directory_for_reading_only(at) {
+        at.world.file("@OUT/data/file", "granted\n");
+        at.world.file("@OUT/other", "not granted\n");
+        let script = "cat @OUT/data/file; echo x > @OUT/data/file || echo kept; cat @OUT/other || echo hidden";
+        let seen = at.seen(["run", "--policy", "restricted", "--read", "@OUT/data", "--", "sh", "-c", script]);
+        assert_eq!((seen.status, seen.stdout.as_str()), (0, "granted\nkept\nhidden\n"), "{}", seen.stderr);
+    }
+
+    fn write_grants_a_directory_whose_changes_stay(at) {
+        at.world.dir("@OUT/data");
+        let script = "echo kept > @OUT/data/new";
+        let seen = at.seen(["run", "--policy", "restricted", "--write", "@OUT/data", "--", "sh", "-c", script]);
+        assert_eq!(seen.whole(), (0, "", ""));
+        let path = at.world.path("@OUT/data/new");
+        assert_eq!(fs::read_to_string(&path).expect("the new file is there"), "kept\n");
+    }
+
+    fn read_and_write_of_a_single_file_grant_no_neighbour(at) {
+        at.world.file("@OUT/one", "one\n");
+        at.world.file("@OUT/two", "two\n");
+        at.world.file("@OUT/three", "three\n");
+        let script = "cat @OUT/one; echo changed > @OUT/two; cat @OUT/three || ls @OUT";
+        let flags = ["run", "--policy", "restricted", "--read", "@OUT/one", "--write", "@OUT/two"];
+        let seen = at.seen([flags.as_slice(), &["--", "sh", "-c", script]].concat());
+        assert_eq!((seen.status, seen.stdout.as_str()), (0, "one\none\ntwo\n"), "{}", seen.stderr);
+        assert_eq!(at.host("cat @OUT/two"), "changed\n");
+    }
+
+    fn a_path_that_is_not_there_cannot_be_granted_for_reading(at) {
+        at.is_refused(
+            &["run", "--policy", "restricted", "--read", "@OUT/nosuch", "--", "echo", "started"],
+            &["@OUT/nosuch"],
+        );
+    }
+
+    fn env_passes_a_name_or_sets_a_value(at) {
+        let flags = ["run", "--policy", "restricted", "--env", "GIVEN", "--env", "SET=a value"];
+        let call = at.call([flags.as_slice(), &["--", "sh", "-c", "echo $GIVEN,$SET,$OTHER"]].concat());
+        let seen = call.env("GIVEN", "from outside").env("OTHER", "hidden").go();
+        assert_eq!((seen.code(), seen.out().as_str(), seen.err().as_str()), (Some(0), "from outside,a value,\n", ""));
+    }
+
+    fn env_passes_term_for_full_screen_programs(at) {
+        let script = "echo $TERM; tput bold | od -An -c";
+        let call = ["run", "--policy", "workspace", "--env", "TERM", "--", "sh", "-c", script];
+        let seen = at.call(call).env("TERM", "xterm").go();
+        assert_eq!((seen.code(), seen.out().as_str()), (Some(0), "xterm\n 033   [   1   m\n"), "{}", seen.err());
+    }
+
+    fn timeout_takes_seconds_minutes_and_fractions(at) {
+        for time in ["30s", "1m", "2.5s", "1500ms", "1h"] {
+            let seen = at.seen(["run", "--policy", "restricted", "--timeout", time, "--", "true"]);
+            assert_eq!(seen.whole(), (0, "", ""), "--timeout {time}");
+        }
+    }
+
+    fn a_policy_file_decides_like_a_profile(at) {
+        at.world.file("@OUT/mine.yml", "extends: restricted\nfs:\n  write: [\"out\"]\nenv:\n  set: {COLOUR: green}\n");
+        at.world.dir("@PROJECT/out");
+        let script = "echo $COLOUR > out/file; echo x > file || echo kept";
+        let seen = at.seen(["run", "--policy", "@OUT/mine.yml", "--", "sh", "-c", script]);
+        assert_eq!((seen.status, seen.stdout.as_str()), (0, "kept\n"), "{}", seen.stderr);
+        assert_eq!(at.host("cat out/file; ls"), "green\nout\n");
+    }
+
+    fn a_policy_file_may_carry_the_prefix_of_the_configuration(at) {
+        let policy = "security:\n  subagent_permissions:\n    fs: {read: [\".\"], write: [\".\"]}\n";
+        at.world.file("@OUT/prefixed.yml", policy);
+        assert_eq!(at.run("@OUT/prefixed.yml", "echo x > file; cat file").whole(), (0, "x\n", ""));
+    }
+
+    fn an_empty_list_of_reads_hides_the_project(at) {
+        at.world.file("@PROJECT/file", "content\n");
+        at.world.file("@OUT/none.yml", "fs: {read: [], write: []}\n");
+        let seen = at.shell("@OUT/none.yml", "cat @PROJECT/file || echo hidden").go();
+        assert_eq!((seen.code(), seen.out().as_str()), (Some(0), "hidden\n"), "{}", seen.err());
+    }
+
+    fn the_default_policy_is_restricted(at) {
+        let (seen, report) = at.reported(&["--", "sh", "-c", "touch started || echo kept"]);
+        assert_eq!((seen.status, seen.stdout.as_str()), (0, "kept\n"), "{}", seen.stderr);
+        assert_eq!(report["policy"]["name"], "restricted");
+    }
+
+    fn inherit_keeps_the_callers_rights_under_a_deadline(at) {
+        at.world.file("@OUT/file", "readable\n");
+        let script = "cat @OUT/file; id -u; sleep 30";
+        let seen = at.seen(["run", "--policy", "inherit", "--timeout", "1s", "--", "sh", "-c", script]);
+        let uid = at.world.caller().uid();
+        assert_eq!((seen.status, seen.stdout), (124, format!("readable\n{uid}\n")), "{}", seen.stderr);
+    }
+}

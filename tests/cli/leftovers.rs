@@ -1,0 +1,231 @@
+//! What is left after a run, however it ends: nothing.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use glee_tests::{Running, carrying, wait_until};
+
+use crate::claims::claims;
+use crate::seen::told;
+use crate::support::Place;
+
+const SOON: Duration = Duration::from_secs(5);
+
+/// A tree that hides: a child in a session of its own and one that ignores every signal, each marked with the nonce.
+fn tree(at: &Place) -> String {
+    let id = at.world.nonce();
+    format!(
+        "setsid sh -c 'sleep 300; :' {id} & sh -c 'trap \"\" HUP INT QUIT TERM; sleep 300; :' {id} &
+         mkdir -p /tmp/x $HOME/x; echo x > /tmp/x/y; echo ready; wait"
+    )
+}
+
+/// A run whose tree is up, and the cgroups that were made for it.
+fn started(at: &Place, arguments: &[&str], script: &str) -> (Running, BTreeSet<PathBuf>) {
+    let running = at
+        .call([&["run"], arguments, &["--", "sh", "-c", script]].concat())
+        .spawn();
+    assert!(running.wait_for("ready"), "the command did not start");
+    let seen = carrying(at.world.nonce());
+    assert!(seen.len() >= 3, "the host sees the supervisor and the tree: {seen:?}");
+    let own: BTreeSet<_> = cgroups("self").collect();
+    let made = seen
+        .iter()
+        .flat_map(|pid| cgroups(&pid.to_string()))
+        .filter(|dir| !own.contains(dir))
+        .collect();
+    (running, made)
+}
+
+/// The directories of a process's cgroups, in every hierarchy in which they exist.
+fn cgroups(pid: &str) -> impl Iterator<Item = PathBuf> + use<> {
+    let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
+    let paths: Vec<_> = text
+        .lines()
+        .filter_map(|l| Some(l.splitn(3, ':').nth(2)?.trim_start_matches('/').to_owned()))
+        .collect();
+    let tops = fs::read_dir("/sys/fs/cgroup")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|e| e.path());
+    let tops: Vec<_> = tops
+        .filter(|p| p.is_dir())
+        .chain([PathBuf::from("/sys/fs/cgroup")])
+        .collect();
+    tops.into_iter()
+        .flat_map(move |top| paths.clone().into_iter().map(move |p| top.join(p)))
+        .filter(|dir| dir.is_dir())
+}
+
+/// Every cgroup that any supervisor has made, in every hierarchy; its name begins with `glee-` and the supervisor's pid.
+fn groups_of_supervisors() -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let mut todo = vec![PathBuf::from("/sys/fs/cgroup")];
+    while let Some(dir) = todo.pop() {
+        let below = fs::read_dir(&dir).into_iter().flatten().flatten();
+        for dir in below
+            .filter(|e| e.file_type().is_ok_and(|kind| kind.is_dir()))
+            .map(|e| e.path())
+        {
+            if name_of(&dir).starts_with("glee-") {
+                found.insert(dir);
+            } else {
+                todo.push(dir);
+            }
+        }
+    }
+    found
+}
+
+fn name_of(dir: &Path) -> String {
+    dir.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Starts runs and kills each supervisor a little later after its start than the one before; these were their pids.
+fn kill_at_many_moments(at: &Place) -> Vec<u32> {
+    let kill = |wait: u64| {
+        let running = at
+            .call(["run", "--policy", "workspace", "--", "sh", "-c", &tree(at)])
+            .spawn();
+        std::thread::sleep(Duration::from_micros(250 * wait));
+        let pid = running.pid();
+        running.signal("KILL");
+        running.finish();
+        pid
+    };
+    (0..100).map(kill).collect()
+}
+
+/// No process, cgroup, mount, temporary file or file in the project, and the home as it was.
+#[track_caller]
+fn nothing_is_left(at: &Place, mounts: &str, cgroups: &BTreeSet<PathBuf>) {
+    let id = at.world.nonce();
+    assert!(
+        wait_until(SOON, || carrying(id).is_empty()),
+        "processes are left: {:?}",
+        carrying(id)
+    );
+    let left = || cgroups.iter().filter(|dir| dir.exists()).collect::<Vec<_>>();
+    assert!(wait_until(SOON, || left().is_empty()), "cgroups are left: {:?}", left());
+    assert_eq!(mounts_of_the_host(), mounts, "mounts are left");
+    assert_eq!(
+        at.host("ls -A; ls -A $HOME; ls -A @TMP; ls -A @OUT; find @CONFIG -type f"),
+        "project\n",
+        "files are left"
+    );
+}
+
+fn mounts_of_the_host() -> String {
+    fs::read_to_string("/proc/self/mountinfo").expect("read the mounts")
+}
+
+/// Runs under fresh directories for temporary files, in a namespace of the test's own, and finds them empty afterwards.
+///
+/// `end` is what the host does to the supervisor, whose pid is `$run`, once the command is up.
+fn leaves_no_temporary_file(at: &Place, script: &str, end: &str) {
+    let seen = at.in_mount_namespace(&format!(
+        "for dir in /tmp /var/tmp /run /dev/shm; do mount -t tmpfs -o mode=1777 tmpfs $dir; done
+         (become_caller @BIN run --policy workspace -- sh -c 'echo x > /tmp/inside; echo up; {script}' \
+             2> @OUT/err > @OUT/out) & run=$!
+         n=0; until grep -q up @OUT/out; do sleep 0.05; n=$((n+1)); test $n -lt 200; done
+         {end}
+         wait $run || :
+         sleep 0.3; find /tmp /var/tmp /run /dev/shm -mindepth 1 -not -path /run/mount"
+    ));
+    assert_eq!((seen.status, seen.stdout.as_str()), (0, ""), "{}", seen.stderr);
+}
+
+claims! {
+    fn a_run_that_ends_by_itself_leaves_nothing(at) {
+        let mounts = mounts_of_the_host();
+        let (running, cgroups) = started(at, &["--policy", "workspace"], &tree(at).replace("wait", "sleep 0.5"));
+        assert_eq!(told(&running.finish()), 0);
+        nothing_is_left(at, &mounts, &cgroups);
+    }
+
+    fn a_run_that_meets_its_deadline_leaves_nothing(at) {
+        let mounts = mounts_of_the_host();
+        let (running, cgroups) = started(at, &["--policy", "workspace", "--timeout", "1s"], &tree(at));
+        assert_eq!(told(&running.finish()), 124);
+        nothing_is_left(at, &mounts, &cgroups);
+    }
+
+    fn a_run_ended_by_two_signals_leaves_nothing(at) {
+        let mounts = mounts_of_the_host();
+        let (running, cgroups) = started(at, &["--policy", "workspace"], &tree(at));
+        running.signal("TERM");
+        running.signal("TERM");
+        assert!([137, 143].contains(&told(&running.finish())));
+        nothing_is_left(at, &mounts, &cgroups);
+    }
+
+    fn kill_9_of_the_supervisor_leaves_no_process_and_no_file(at) {
+        let mounts = mounts_of_the_host();
+        let (running, _) = started(at, &["--policy", "workspace"], &tree(at));
+        running.signal("KILL");
+        assert_eq!(told(&running.finish()), 137);
+        nothing_is_left(at, &mounts, &BTreeSet::new());
+    }
+
+    fn kill_9_of_the_supervisor_leaves_no_cgroup(at) {
+        let mounts = mounts_of_the_host();
+        let (running, cgroups) = started(at, &["--policy", "workspace"], &tree(at));
+        running.signal("KILL");
+        assert_eq!(told(&running.finish()), 137);
+        nothing_is_left(at, &mounts, &cgroups);
+    }
+
+    fn kill_9_right_after_the_start_leaves_no_process_and_no_file(at) {
+        let mounts = mounts_of_the_host();
+        kill_at_many_moments(at);
+        nothing_is_left(at, &mounts, &BTreeSet::new());
+    }
+
+    fn kill_9_right_after_the_start_leaves_no_cgroup(at) {
+        let before = groups_of_supervisors();
+        let killed = kill_at_many_moments(at);
+        let left = || {
+            let made = groups_of_supervisors().into_iter().filter(|dir| !before.contains(dir));
+            made.filter(|dir| killed.iter().any(|pid| name_of(dir).starts_with(&format!("glee-{pid}-")))).collect::<Vec<_>>()
+        };
+        assert!(wait_until(SOON, || left().is_empty()), "{} cgroups are left: {:?}", left().len(), left().first());
+    }
+
+    fn a_refused_run_leaves_nothing(at) {
+        let mounts = mounts_of_the_host();
+        at.is_refused(&["run", "--policy", "nosuch", "--", "echo", "started"], &[]);
+        at.seen(["run", "--policy", "workspace", "--", "no-such-command"]);
+        nothing_is_left(at, &mounts, &BTreeSet::new());
+    }
+
+    fn the_read_only_islands_of_a_writable_project_leave_no_litter(at) {
+        at.host("git init -q . && rm -rf .git/hooks && mkdir sub && git init -q sub/nested && echo x > file");
+        let before = at.contents();
+        assert_eq!(at.run("workspace", "cat file").whole(), (0, "x\n", ""));
+        assert_eq!(at.contents(), before);
+        let running = at.shell("workspace", "echo ready; sleep 300").spawn();
+        assert!(running.wait_for("ready"), "the command did not start");
+        running.signal("KILL");
+        running.finish();
+        assert!(wait_until(SOON, || at.contents() == before), "left:\n{}\nwas:\n{before}", at.contents());
+    }
+
+    fn no_ending_leaves_a_temporary_file(at) {
+        leaves_no_temporary_file(at, "exit 3", "");
+        leaves_no_temporary_file(at, "kill -9 $$", "");
+        leaves_no_temporary_file(at, "sleep 100", "kill -TERM $run");
+        leaves_no_temporary_file(at, "sleep 100", "kill -KILL $run");
+    }
+
+    fn the_next_run_has_swept_the_cgroups_of_a_dead_one(at) {
+        let (running, cgroups) = started(at, &["--policy", "restricted"], &tree(at));
+        running.signal("KILL");
+        running.finish();
+        assert_eq!(at.run("restricted", ":").whole(), (0, "", ""));
+        let left = || cgroups.iter().filter(|dir| dir.exists()).collect::<Vec<_>>();
+        assert!(wait_until(SOON, || left().is_empty()), "the next run did not sweep {:?}", left());
+    }
+}

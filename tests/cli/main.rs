@@ -1,0 +1,33 @@
+//! The door: what the contract says of the command line, driven from outside as root and as an ordinary user.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../compat/claims.rs"]
+mod claims;
+#[path = "../compat/seen.rs"]
+mod seen;
+mod support;
+
+mod commands;
+mod descriptors;
+mod endings;
+mod exits;
+mod flags;
+mod help;
+mod homes;
+mod interactive;
+mod jobs;
+mod leftovers;
+mod owners;
+mod paths;
+mod policies;
+mod readonly;
+mod reports;
+mod signals;
+mod together;
+mod trust;
+mod yaml;

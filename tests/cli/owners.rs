@@ -1,0 +1,100 @@
+//! Whose files a run makes: the project owner's, whoever started it, with the caller's umask.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, lchown};
+use std::path::Path;
+
+use glee_tests::Caller;
+
+use crate::claims::claims;
+use crate::support::Place;
+
+fn owner(path: &Path) -> (u32, u32) {
+    let meta = fs::symlink_metadata(path).unwrap_or_else(|e| panic!("`{}`: {e}", path.display()));
+    (meta.uid(), meta.gid())
+}
+
+/// Makes files, directories and links of each kind; then the host looks at whose they are.
+#[track_caller]
+fn new_files_belong_to(at: &Place, uid: u32, gid: u32) {
+    let seen = at.run(
+        "workspace",
+        "echo x > file; mkdir -p dir/sub; ln -s file link; echo y > dir/sub/deep; cat file dir/sub/deep",
+    );
+    assert_eq!(seen.whole(), (0, "x\ny\n", ""));
+    let project = at.project();
+    let owners = ["file", "dir", "dir/sub", "dir/sub/deep", "link"].map(|name| owner(&project.join(name)));
+    assert_eq!(owners, [(uid, gid); 5]);
+}
+
+claims! {
+    fn new_files_in_ones_own_project_are_ones_own(at) {
+        new_files_belong_to(at, at.world.caller().uid(), at.world.caller().gid());
+    }
+
+    fn inside_the_projects_files_are_the_commands_own(at) {
+        at.host("echo x > file && chmod 600 file && mkdir dir && chmod 700 dir");
+        let script = "cat file; echo y >> file; touch dir/new; stat -c %u file dir . | sort -u | grep -cx $(id -u)";
+        assert_eq!(at.run("workspace", script).whole(), (0, "x\n1\n", ""));
+        assert_eq!(at.host("stat -c '%u:%g %a' file dir/new"), {
+            let (uid, gid) = (at.world.caller().uid(), at.world.caller().gid());
+            format!("{uid}:{gid} 600\n{uid}:{gid} 644\n")
+        });
+    }
+
+    fn the_callers_umask_is_kept(at) {
+        let call = at.shell("workspace", "umask; touch file; mkdir dir").through(["sh", "-c", "umask 027; exec \"$@\"", "sh"]);
+        let seen = call.go();
+        assert_eq!((seen.code(), seen.out().as_str(), seen.err().as_str()), (Some(0), "0027\n", ""));
+        assert_eq!(at.host("stat -c %a file dir"), "640\n750\n");
+    }
+
+    fn no_setuid_bit_can_be_left_behind(at) {
+        let seen = at.run("workspace", "cp /bin/true tool; chmod 4755 tool || :; chmod 2755 tool || :; mkdir dir; chmod 2755 dir || :");
+        assert_eq!(seen.status, 0, "{}", seen.stderr);
+        assert_eq!(at.host("find . -perm /6000"), "");
+    }
+
+    fn the_report_belongs_to_the_caller(at) {
+        at.reported(&["--policy", "workspace", "--", "true"]);
+        let report = at.world.root().join("report.json");
+        assert_eq!(owner(&report), (at.world.caller().uid(), at.world.caller().gid()));
+    }
+}
+
+/// Root in an ordinary user's project: what is made there is that user's.
+#[test]
+fn new_files_of_root_in_a_users_project_are_that_users() {
+    let at = Place::of(Caller::Root);
+    let (uid, gid) = (Caller::User.uid(), Caller::User.gid());
+    lchown(at.project(), Some(uid), Some(gid)).expect("give the project away");
+    at.world.file("@PROJECT/before", "theirs\n");
+    lchown(at.project().join("before"), Some(uid), Some(gid)).expect("give the file away");
+    assert_eq!(
+        at.run("workspace", "cat before; echo more >> before").whole(),
+        (0, "theirs\n", "")
+    );
+    new_files_belong_to(&at, uid, gid);
+    assert_eq!(owner(&at.project().join("before")), (uid, gid));
+}
+
+/// An ordinary user in a directory of root's may read what everyone may read.
+#[test]
+fn a_user_in_a_project_of_roots_reads_and_cannot_write() {
+    let at = Place::of(Caller::User);
+    at.world.file("@PROJECT/file", "content\n");
+    lchown(at.project(), Some(0), Some(0)).expect("give the project to root");
+    lchown(at.project().join("file"), Some(0), Some(0)).expect("give the file to root");
+    for policy in ["restricted", "workspace"] {
+        let seen = at.run(
+            policy,
+            "cat file; echo x > new || echo kept; echo x >> file || echo kept",
+        );
+        assert_eq!(
+            (seen.status, seen.stdout.as_str()),
+            (0, "content\nkept\nkept\n"),
+            "{policy}: {}",
+            seen.stderr
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! `policy list`, `show`, `check` and `plan`, and `doctor`.
+
+use serde_json::Value;
+
+use crate::claims::claims;
+use crate::seen::Seen;
+
+const BUILT_IN: [&str; 3] = ["restricted", "workspace", "inherit"];
+
+#[track_caller]
+fn json(seen: &Seen) -> Value {
+    assert_eq!((seen.status, seen.stderr.as_str()), (0, ""));
+    serde_json::from_str(&seen.stdout).unwrap_or_else(|e| panic!("not JSON: {e}\n{}", seen.stdout))
+}
+
+claims! {
+    fn policy_list_names_the_built_in_profiles(at) {
+        let seen = at.seen(["policy", "list"]);
+        assert_eq!((seen.status, seen.stderr.as_str()), (0, ""));
+        for name in BUILT_IN {
+            assert!(seen.stdout.lines().any(|l| l.split_whitespace().any(|w| w == name)), "{name}: {}", seen.stdout);
+        }
+        let listed = json(&at.seen(["policy", "list", "--json"])).to_string();
+        for name in BUILT_IN {
+            assert!(listed.contains(&format!("\"{name}\"")), "{name}: {listed}");
+        }
+    }
+
+    fn policy_list_names_the_projects_and_the_users_own_profiles(at) {
+        at.world.file("@PROJECT/.glee/policies/narrow.yml", "extends: restricted\nmax_runtime_mins: 1\n");
+        at.world.file("@CONFIG/glee/policies/mine.yml", "extends: workspace\n");
+        let seen = at.seen(["policy", "list"]);
+        let names = ["narrow", "mine"].map(|name| seen.stdout.split_whitespace().any(|w| w == name));
+        assert_eq!((seen.status, names), (0, [true, true]), "{}{}", seen.stdout, seen.stderr);
+    }
+
+    fn policy_show_tells_where_each_clause_comes_from(at) {
+        for name in BUILT_IN {
+            let seen = at.seen(["policy", "show", name]);
+            assert_eq!((seen.status, seen.stderr.as_str()), (0, ""), "{name}");
+            assert!(seen.stdout.contains(name) && seen.stdout.contains("max_runtime_mins"), "{}", seen.stdout);
+            json(&at.seen(["policy", "show", name, "--json"]));
+        }
+        let seen = at.seen(["policy", "show", "workspace"]);
+        assert!(seen.stdout.contains("restricted"), "nothing comes from the base: {}", seen.stdout);
+    }
+
+    fn policy_show_of_an_unknown_name_fails_and_names_it(at) {
+        let seen = at.seen(["policy", "show", "nosuch"]);
+        assert!(seen.status != 0 && seen.stdout.is_empty() && seen.stderr.contains("`nosuch`"), "{seen:?}");
+    }
+
+    fn policy_check_passes_a_good_file(at) {
+        let good = "extends: restricted\nfs: {read: [\".\"], write: [\"out\"], deny: [\"**/.env\"]}\nnetwork: false\n\
+            env: {allow: [\"PATH\", \"LC_*\"], set: {A: b}}\nmax_runtime_mins: 0.5\nlimits: {pids: 64}\n";
+        at.world.file("@OUT/good.yml", good);
+        assert_eq!(at.seen(["policy", "check", "@OUT/good.yml"]).status, 0);
+    }
+
+    fn policy_check_fails_for_a_file_that_is_not_there(at) {
+        let seen = at.seen(["policy", "check", "@OUT/nosuch.yml"]);
+        assert!(seen.status != 0 && seen.stderr.contains("nosuch.yml"), "{seen:?}");
+    }
+
+    fn policy_plan_prints_the_steps_in_order_and_executes_nothing(at) {
+        at.host("mkdir -p .glee && echo x > file");
+        let before = at.listing();
+        for name in ["restricted", "workspace"] {
+            let seen = at.seen(["policy", "plan", name]);
+            assert_eq!((seen.status, seen.stderr.as_str()), (0, ""), "{name}");
+            let at_line = |word: &str| seen.stdout.lines().position(|l| l.to_lowercase().contains(word));
+            let order = ["pivot_root", "landlock", "seccomp", "exec"].map(at_line);
+            assert!(order[0].is_some() && order.is_sorted(), "{order:?}: {}", seen.stdout);
+            json(&at.seen(["policy", "plan", name, "--json"]));
+        }
+        assert_eq!(at.seen(["policy", "plan", "restricted"]), at.seen(["policy", "plan", "restricted"]));
+        assert_eq!(at.listing(), before);
+    }
+
+    fn a_profile_in_the_users_configuration_directory_is_known_by_name(at) {
+        at.world.file("@CONFIG/glee/policies/mine.yml", "extends: restricted\nfs: {write: [\".\"]}\n");
+        assert_eq!(at.run("mine", "echo x > new; cat new").whole(), (0, "x\n", ""));
+    }
+
+    fn a_profile_in_the_project_cannot_widen_unless_it_is_trusted(at) {
+        at.world.file("@PROJECT/.glee/policies/wide.yml", "extends: restricted\nfs: {write: [\".\"]}\n");
+        let seen = at.run("wide", "echo x > new || echo kept");
+        assert!(seen.status == 125 || seen.stdout == "kept\n", "{seen:?}");
+        assert_eq!(at.host("ls"), "");
+    }
+
+    fn doctor_finds_this_machine_able_to_sandbox(at) {
+        let seen = at.seen(["doctor"]);
+        assert_eq!((seen.status, seen.stderr.as_str()), (0, ""), "{}", seen.stdout);
+        let text = seen.stdout.to_lowercase();
+        for feature in ["landlock", "seccomp", "namespace", "cgroup"] {
+            assert!(text.contains(feature), "{feature}: {}", seen.stdout);
+        }
+    }
+
+    fn doctor_json_is_json(at) {
+        let value = json(&at.seen(["doctor", "--json"]));
+        let text = value.to_string().to_lowercase();
+        for feature in ["landlock", "seccomp", "namespace", "cgroup", "remedy"] {
+            assert!(text.contains(feature), "{feature}: {value}");
+        }
+    }
+
+    fn doctor_prints_an_apparmor_profile(at) {
+        let seen = at.seen(["doctor", "--apparmor"]);
+        assert_eq!((seen.status, seen.stderr.as_str()), (0, ""));
+        let has = ["profile ", "userns,", "glee-supervisor"].map(|word| seen.stdout.contains(word));
+        assert_eq!(has, [true; 3], "{}", seen.stdout);
+    }
+}

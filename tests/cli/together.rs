@@ -1,0 +1,54 @@
+//! Many runs at once, and two in one project.
+
+use glee_tests::Running;
+
+use crate::claims::claims;
+use crate::seen::told;
+
+claims! {
+    fn a_hundred_runs_at_once_each_answer_for_themselves(at) {
+        at.world.file("@PROJECT/file", "content\n");
+        let script = "cat file; echo $1 > $HOME/own; sleep 0.3; cat $HOME/own; exit $1";
+        let started: Vec<Running> = (0..100)
+            .map(|n| at.call(["run", "--policy", "restricted", "--", "sh", "-c", script, "sh", &n.to_string()]).spawn())
+            .collect();
+        let seen: Vec<_> = started.into_iter().map(|run| run.finish()).map(|o| (told(&o), o.out(), o.err())).collect();
+        let expected: Vec<_> = (0..100).map(|n| (n, format!("content\n{n}\n"), String::new())).collect();
+        assert_eq!(seen, expected);
+        assert_eq!(at.host("ls -A; ls -A $HOME; ls -A @TMP"), "file\nproject\n");
+    }
+
+    fn two_runs_in_one_project_see_each_others_files_and_not_each_others_processes(at) {
+        let script = "touch $1; n=0; until [ -e $2 ] || [ $n -gt 200 ]; do sleep 0.05; n=$((n+1)); done; ls
+            echo $1 > /tmp/shared; sleep 0.3; cat /tmp/shared
+            grep -slxz \"mark[-]$2\" /proc/[0-9]*/cmdline || echo alone; touch $1-done
+            n=0; until [ -e $2-done ] || [ $n -gt 200 ]; do sleep 0.05; n=$((n+1)); done";
+        let start = |own: &str, other: &str| {
+            let mark = format!("mark-{own}");
+            at.call(["run", "--policy", "workspace", "--", "sh", "-c", script, "sh", own, other, &mark]).spawn()
+        };
+        let (one, two) = (start("one", "two"), start("two", "one"));
+        let seen = [one, two].map(|run| run.finish()).map(|o| (told(&o), o.out()));
+        let expected = ["one", "two"].map(|own| (0, format!("one\ntwo\n{own}\nalone\n")));
+        assert_eq!(seen, expected);
+        assert_eq!(at.host("ls"), "one\none-done\ntwo\ntwo-done\n");
+    }
+
+    fn the_end_of_one_run_does_not_touch_another_in_the_same_project(at) {
+        let wait = "n=0; until [ -e stop ] || [ $n -gt 400 ]; do sleep 0.05; n=$((n+1)); done";
+        let long = at.shell("workspace", &format!("echo up; {wait}; echo > after; ls")).spawn();
+        assert!(long.wait_for("up"), "the long run did not start");
+        assert_eq!(at.run("workspace", "ls; echo x > short").whole(), (0, "", ""));
+        assert_eq!(at.run("restricted", "cat short").whole(), (0, "x\n", ""));
+        at.host("touch stop");
+        let seen = long.finish();
+        assert_eq!((told(&seen), seen.out().as_str()), (0, "up\nafter\nshort\nstop\n"), "{}", seen.err());
+    }
+
+    fn a_run_inside_a_run_is_refused_or_works_but_never_hangs(at) {
+        at.host("cp @BIN @PROJECT/supervisor");
+        let seen = at.run("workspace", "./supervisor run --policy restricted -- echo nested || echo status $?");
+        assert_eq!(seen.status, 0, "{}", seen.stderr);
+        assert!(["nested\n", "status 125\n"].contains(&seen.stdout.as_str()), "{}", seen.stdout);
+    }
+}

@@ -1,0 +1,117 @@
+//! Trust: a project's own configuration narrows; it widens only after the user has said so, until it changes.
+
+use crate::claims::claims;
+use crate::interactive::at_a_terminal;
+use crate::support::Place;
+
+const WIDE: &str = "security:\n  subagent_permissions:\n    fs:\n      read: [\".\"]\n      write: [\".\"]\n";
+
+/// Does the project's own configuration let a run write?
+fn writes(at: &Place) -> bool {
+    let seen = at.seen(["run", "--", "sh", "-c", "echo x > new && echo written || echo kept"]);
+    assert_eq!(seen.status, 0, "{}", seen.stderr);
+    at.host("rm -f new");
+    match seen.stdout.as_str() {
+        "written\n" => true,
+        "kept\n" => false,
+        other => panic!("{other}{}", seen.stderr),
+    }
+}
+
+fn status(at: &Place) -> String {
+    let seen = at.seen(["trust", "status"]);
+    format!("{}{}", seen.stdout, seen.stderr).to_lowercase()
+}
+
+#[track_caller]
+fn succeeds(at: &Place, arguments: &[&str]) -> String {
+    let seen = at.seen(arguments.iter().copied());
+    assert_eq!(seen.status, 0, "{arguments:?}: {}{}", seen.stdout, seen.stderr);
+    format!("{}{}", seen.stdout, seen.stderr)
+}
+
+claims! {
+    fn an_untrusted_configuration_does_not_widen_and_the_run_says_what_it_asked_for(at) {
+        at.world.file("@PROJECT/.glee/config.yml", WIDE);
+        assert!(!writes(at), "an untrusted configuration widened the run");
+        let seen = at.seen(["run", "--", "true"]);
+        let told = ["write", "trust"].map(|word| seen.stderr.contains(word));
+        assert_eq!((seen.status, told), (0, [true, true]), "{}", seen.stderr);
+        assert!(status(at).contains("not trusted") || status(at).contains("untrusted"), "{}", status(at));
+    }
+
+    fn trust_counts_until_the_file_changes(at) {
+        at.world.file("@PROJECT/.glee/config.yml", WIDE);
+        let shown = succeeds(at, &["trust", "--yes"]);
+        assert!(shown.contains("write"), "the difference is not shown: {shown}");
+        assert!(writes(at), "a trusted configuration does not count: {}", status(at));
+        assert!(!status(at).contains("not trusted") && !status(at).contains("untrusted"), "{}", status(at));
+        at.world.file("@PROJECT/.glee/config.yml", &format!("{WIDE}    network: true\n"));
+        assert!(!writes(at), "a changed configuration still counts");
+        at.world.file("@PROJECT/.glee/config.yml", WIDE);
+        assert!(writes(at), "the trusted text counts again when it is back");
+    }
+
+    fn trust_without_a_person_and_without_yes_trusts_nothing(at) {
+        at.world.file("@PROJECT/.glee/config.yml", WIDE);
+        let seen = at.seen(["trust"]);
+        assert!(seen.status != 0 && seen.stderr.contains("--yes"), "{seen:?}");
+        assert!(!writes(at), "nobody said yes");
+    }
+
+    fn trust_asks_at_a_terminal_and_takes_only_a_yes(at) {
+        at.world.file("@PROJECT/.glee/config.yml", WIDE);
+        let scenario = "
+for answer in 'n', '', 'yesterday', '\\x04', 'y':
+    t = Terminal([*RUN[:1], 'trust']); t.see('\\\\? *(\\\\[.*\\\\])? *'); t.type(answer + '\\n'); status = t.end()
+    print(repr(answer), status == 0)
+";
+        at_a_terminal(at, &[], scenario, "'n' False\n'' False\n'yesterday' False\n'\\x04' False\n'y' True\n");
+    }
+
+    fn untrust_takes_it_back(at) {
+        at.world.file("@PROJECT/.glee/config.yml", WIDE);
+        succeeds(at, &["trust", "--yes"]);
+        succeeds(at, &["untrust"]);
+        assert!(!writes(at), "an untrusted configuration still counts");
+    }
+
+    fn trust_stores_the_digest_in_the_users_configuration_directory_only(at) {
+        at.world.file("@PROJECT/.glee/config.yml", WIDE);
+        succeeds(at, &["trust", "--yes"]);
+        let digest = at.host("sha256sum < .glee/config.yml | cut -c1-64");
+        let stored = at.host(&format!("grep -rl {} @CONFIG | wc -l; find . -type f; ls -A $HOME", digest.trim()));
+        assert_eq!(stored, "1\n./.glee/config.yml\nproject\n");
+    }
+
+    fn trust_of_one_project_does_not_count_for_another_with_the_same_file(at) {
+        at.world.file("@PROJECT/.glee/config.yml", WIDE);
+        at.world.file("@OUT/other/.glee/config.yml", WIDE);
+        succeeds(at, &["trust", "--yes"]);
+        let call = ["run", "--project", "@OUT/other", "--", "sh", "-c", "echo x > new || echo kept"];
+        let seen = at.call(call).cwd("@OUT/other").go();
+        assert_eq!((seen.code(), seen.out().as_str()), (Some(0), "kept\n"), "{}", seen.err());
+    }
+
+    fn a_configuration_narrows_without_trust(at) {
+        at.world.file("@PROJECT/secret", "hidden\n");
+        at.world.file("@PROJECT/file", "content\n");
+        let narrow = "security:\n  subagent_permissions:\n    fs:\n      read: [\".\"]\n      deny: [\"secret\"]\n";
+        at.world.file("@PROJECT/.glee/config.yml", narrow);
+        let seen = at.seen(["run", "--", "sh", "-c", "cat file; cat secret || echo denied"]);
+        assert_eq!((seen.status, seen.stdout.as_str()), (0, "content\ndenied\n"), "{}", seen.stderr);
+    }
+
+    fn other_parts_of_the_configuration_do_not_disturb(at) {
+        let other = "subagents:\n  max_concurrent: 3\nsecurity:\n  require_approval: {tools: true}\n";
+        at.world.file("@PROJECT/.glee/config.yml", other);
+        assert_eq!(at.seen(["run", "--", "echo", "ran"]).whole(), (0, "ran\n", ""));
+    }
+
+    fn trust_from_inside_a_sandbox_does_not_reach_the_host(at) {
+        at.world.file("@PROJECT/.glee/config.yml", WIDE);
+        at.host("cp @BIN supervisor");
+        at.run("workspace", "XDG_CONFIG_HOME=@CONFIG ./supervisor trust || :");
+        assert!(!writes(at), "a sandboxed command trusted its own configuration");
+    }
+}

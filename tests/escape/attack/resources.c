@@ -1,0 +1,164 @@
+// Taking more than the limit says. All are bounded: the host survives them even without a sandbox.
+#include "attack.h"
+
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+
+static void touch(char *at, size_t bytes) {
+    for (size_t i = 0; i < bytes; i += 4096) at[i] = 1;
+}
+
+// memory MEGABYTES: takes them over about a second and holds them for another, so that a watchdog can see it.
+ATTACK(memory) {
+    for (int left = atoi(need(argc, argv, 1)); left > 0; left -= 20, usleep(40000)) {
+        char *at = mmap(NULL, 20 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (at == MAP_FAILED) return report("mmap", -1);
+        touch(at, 20 << 20);
+    }
+    sleep(2);
+    worked("memory");
+    return 0;
+}
+
+// memory_family MEGABYTES N: the same, spread over N children.
+ATTACK(memory_family) {
+    size_t each = (size_t)atoi(need(argc, argv, 1)) << 20;
+    int n = atoi(need(argc, argv, 2)), good = 0;
+    for (int i = 0; i < n; i++, usleep(100000))
+        if (!fork()) {
+            char *at = mmap(NULL, each, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (at == MAP_FAILED) _exit(1);
+            touch(at, each);
+            sleep(3);
+            _exit(0);
+        }
+    for (int status; wait(&status) > 0;) good += status == 0;
+    printf("%d of %d children kept their memory\n", good, n);
+    if (good == n) worked("memory of all children");
+    return 0;
+}
+
+ATTACK(memfd) {
+    int fd = memfd_create("evil", 0);
+    size_t bytes = (size_t)atoi(need(argc, argv, 1)) << 20;
+    if (fd < 0 || ftruncate(fd, (off_t)bytes)) return report("memfd", -1);
+    char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    for (size_t done = 0; done < bytes; done += 20 << 20, usleep(40000)) touch(at + done, 20 << 20);
+    sleep(2);
+    worked("memfd");
+    return 0;
+}
+
+// fill PATH MEGABYTES: writes a file of that size, in pieces, and removes it.
+ATTACK(fill) {
+    static char block[1 << 20];
+    int fd = open(need(argc, argv, 1), O_CREAT | O_WRONLY | O_TRUNC, 0644);
+    if (fd < 0) return report("open", -1);
+    for (int i = atoi(need(argc, argv, 2)); i > 0; i--)
+        if (write(fd, block, sizeof block) != sizeof block) {
+            report("write", -1);
+            unlink(argv[1]);
+            return 1;
+        }
+    worked("write");
+    unlink(argv[1]);
+    return 0;
+}
+
+// fill_many DIR MEGABYTES: the same in many small files.
+ATTACK(fill_many) {
+    static char block[1 << 20];
+    char name[4096];
+    int total = atoi(need(argc, argv, 2)), made = 0;
+    for (; made < total; made++) {
+        snprintf(name, sizeof name, "%s/glee-fill-%d-%d", need(argc, argv, 1), getpid(), made);
+        int fd = open(name, O_CREAT | O_WRONLY, 0644);
+        if (fd < 0 || write(fd, block, sizeof block) != sizeof block) break;
+        close(fd);
+    }
+    int full = made == total;
+    for (; made >= 0; made--) {
+        snprintf(name, sizeof name, "%s/glee-fill-%d-%d", argv[1], getpid(), made);
+        unlink(name);
+    }
+    errno = ENOSPC;
+    return report("files", full ? 0 : -1);
+}
+
+// descriptors N
+ATTACK(descriptors) {
+    int n = atoi(need(argc, argv, 1)), made = 0;
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    while (made < n && dup(0) >= 0) made++;
+    printf("%d descriptors\n", made);
+    return report("dup", made == n ? 0 : -1);
+}
+
+// raise_limit: more open files than the hard limit, which needs a capability.
+ATTACK(raise_limit) {
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max = limit.rlim_max + 1;
+    return report("setrlimit", setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+// lock_memory MEGABYTES: pages that the host cannot take back.
+ATTACK(lock_memory) {
+    size_t bytes = (size_t)atoi(need(argc, argv, 1)) << 20;
+    return report("mlock", mlock(malloc(bytes), bytes));
+}
+
+ATTACK(sysv_memory) {
+    size_t bytes = (size_t)atoi(need(argc, argv, 1)) << 20;
+    int id = shmget(IPC_PRIVATE, bytes, IPC_CREAT | 0600);
+    char *at = shmat(id, NULL, 0);
+    shmctl(id, IPC_RMID, NULL);
+    if (at == (void *)-1) return report("shmat", -1);
+    for (size_t done = 0; done < bytes; done += 20 << 20, usleep(40000)) touch(at + done, 20 << 20);
+    sleep(2);
+    worked("shared memory");
+    return 0;
+}
+
+// memfd_unmapped MEGABYTES: memory that belongs to no address space.
+ATTACK(memfd_unmapped) {
+    static char block[1 << 20];
+    int fd = memfd_create("evil", 0);
+    for (int i = atoi(need(argc, argv, 1)); i > 0; i--, usleep(2000))
+        if (write(fd, block, sizeof block) != sizeof block) return report("write", -1);
+    sleep(2);
+    worked("memfd");
+    return 0;
+}
+
+// socket_memory MEGABYTES: bytes that wait in sockets for a reader who never comes.
+ATTACK(socket_memory) {
+    static char block[4096];
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    long wanted = atol(need(argc, argv, 1)) << 20, sent = 0;
+    for (int ends[2], full = 0; sent < wanted && !full && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends);) {
+        long before = sent;
+        for (ssize_t n; (n = write(ends[0], block, sizeof block)) > 0;) sent += n;
+        full = sent == before;
+    }
+    printf("%ld of %ld megabytes wait\n", sent >> 20, wanted >> 20);
+    sleep(2);
+    errno = EMFILE;
+    return report("sockets", sent >= wanted ? 0 : -1);
+}
+
+// undumpable PROGRAM ARG…: here too, in a child that /proc shows little of.
+ATTACK(undumpable) {
+    prctl(PR_SET_DUMPABLE, 0);
+    if (!strcmp(need(argc, argv, 2), "memory")) return attack_memory(argc - 2, argv + 2);
+    return 64;
+}

@@ -1,0 +1,112 @@
+//! Secrets at plain paths, and what their mere names and sizes tell. Under `restricted`.
+
+use std::fs;
+
+use glee_tests::{Attempt, Bare, Leak, Outcome, World, attempt};
+
+/// `cat` of a file that holds the secret.
+fn reading(path: &'static str) -> Attempt {
+    attempt(format!("cat {path}"), Leak::Secret).secret_at(path)
+}
+
+/// The secret is the name of a file in `dir`; `script` lists it.
+fn naming(dir: &'static str, script: &'static str) -> Attempt {
+    attempt(script, Leak::Secret).given(move |w| {
+        w.file(&format!("{dir}/name-{}", w.secret()), "");
+    })
+}
+
+/// The attack says whether the thing is there.
+fn sensing(script: &'static str) -> Attempt {
+    attempt(script, Leak::Claimed)
+        .secret_at("@OUT/secret")
+        .secret_at("@HOME/.ssh/id_ed25519")
+}
+
+fn shadow_line(_: &World, outcome: &Outcome) -> Option<String> {
+    let shadow = fs::read_to_string("/etc/shadow").expect("the harness is root");
+    shadow
+        .lines()
+        .find(|l| outcome.says(l))
+        .map(|l| format!("a line of /etc/shadow: {l}"))
+}
+
+fn foreign_account(world: &World, outcome: &Outcome) -> Option<String> {
+    let passwd = fs::read_to_string("/etc/passwd").expect("read /etc/passwd");
+    let known = ["root", "nobody", world.caller().name()];
+    let mut names = passwd
+        .lines()
+        .filter_map(|l| l.split(':').next())
+        .filter(|n| !known.contains(n));
+    names
+        .find(|n| outcome.out().lines().any(|l| l.starts_with(&format!("{n}:"))))
+        .map(|n| format!("the account {n}"))
+}
+
+claims! {
+    ssh_key_is_not_readable => reading("@HOME/.ssh/id_ed25519"),
+    cloud_credentials_are_not_readable => reading("@HOME/.aws/credentials"),
+    netrc_is_not_readable => reading("@HOME/.netrc"),
+    git_credentials_are_not_readable => reading("@HOME/.git-credentials"),
+    forge_token_is_not_readable => reading("@HOME/.config/gh/hosts.yml"),
+    login_of_claude_is_not_readable => reading("@HOME/.claude/.credentials.json"),
+    login_of_codex_is_not_readable => reading("@HOME/.codex/auth.json"),
+    shell_history_is_not_readable => reading("@HOME/.bash_history"),
+    gpg_home_is_not_readable => reading("@HOME/.gnupg/private-keys-v1.d/key"),
+    cargo_credentials_are_not_readable_under_workspace => reading("@HOME/.cargo/credentials.toml").workspace(),
+    cargo_credentials_of_old_are_not_readable_under_workspace => reading("@HOME/.cargo/credentials").workspace(),
+    npm_token_is_not_readable_under_workspace => reading("@HOME/.npmrc").workspace(),
+    ssh_key_is_not_readable_under_workspace => reading("@HOME/.ssh/id_ed25519").workspace(),
+    toolchains_of_home_are_not_readable_under_restricted => reading("@HOME/.cargo/bin/tool"),
+    sibling_project_is_not_readable => reading("@HOME/other-project/src/key.rs"),
+    file_beside_the_project_is_not_readable => reading("@HOME/notes.txt"),
+    directory_outside_home_is_not_readable => reading("@OUT/secret"),
+    parent_directories_are_not_readable => attempt("cat ../../outside/secret", Leak::Secret).secret_at("@OUT/secret"),
+    shadow_is_not_readable => attempt("cat /etc/shadow", Leak::Seen(shadow_line)).bare(Bare::RootOnly),
+    etc_beyond_what_programs_need_is_not_readable => reading("/etc/glee-@ID/secret"),
+    accounts_of_the_host_are_not_readable => attempt("cat /etc/passwd; getent passwd", Leak::Seen(foreign_account)),
+    home_of_root_is_not_readable => reading("/root/glee-@ID/secret").bare(Bare::RootOnly),
+    home_of_another_user_is_not_readable => reading("/home/glee-other-@ID/secret"),
+    var_lib_is_not_readable => reading("/var/lib/glee-@ID/secret"),
+    var_log_is_not_readable => reading("/var/log/glee-@ID/secret"),
+    var_spool_is_not_readable => reading("/var/spool/glee-@ID/secret"),
+    run_is_not_readable => reading("/run/glee-@ID/secret"),
+    mnt_is_not_readable => reading("/mnt/glee-@ID/secret"),
+    opt_is_not_readable => reading("/opt/glee-@ID/secret"),
+    srv_is_not_readable => reading("/srv/glee-@ID/secret"),
+    top_level_directories_are_not_readable => reading("/glee-@ID/secret"),
+    tmp_of_the_host_is_not_readable => reading("/tmp/glee-@ID/secret"),
+    var_tmp_of_the_host_is_not_readable => reading("/var/tmp/glee-@ID/secret"),
+    dev_shm_of_the_host_is_not_readable => reading("/dev/shm/glee-@ID/secret"),
+    sys_is_absent => attempt("@A can_read /sys/kernel/uevent_seqnum", Leak::Claimed),
+    directory_of_the_named_command_is_not_readable => attempt("cat $(dirname @A)/glee-@ID", Leak::Secret)
+        .given(|w| {
+            let dir = glee_tests::attack_tool().parent().expect("a parent").display().to_string();
+            w.secret_at(&format!("{dir}/glee-@ID"));
+        }),
+    policy_file_is_not_readable => attempt("cat @OUT/../policy.yml", Leak::Seen(|_, o| {
+        o.says("why-this-policy").then(|| "the text of the policy".into())
+    })).yaml("extends: restricted # why-this-policy\n").file("@OUT/../policy.yml", "# why-this-policy\n"),
+
+    names_in_ssh_directory_are_not_listed => naming("@HOME/.ssh", "ls -a @HOME/.ssh"),
+    names_beside_the_project_are_not_listed => naming("@HOME", "ls -a @HOME"),
+    names_outside_are_not_listed => naming("@OUT", "ls -a @OUT ../../outside"),
+    names_of_the_hosts_tmp_are_not_listed => naming("/tmp", "ls -a /tmp"),
+    names_of_home_directories_are_not_listed => naming("/home", "ls -a /home"),
+    names_of_top_level_directories_are_not_listed => naming("", "ls -a /"),
+    names_of_var_are_not_listed => naming("/var/lib", "ls -a /var/lib"),
+    link_targets_outside_are_not_told => attempt("readlink @OUT/link", Leak::Secret)
+        .given(|w| w.link(&format!("/{}", w.secret()), "@OUT/link")),
+
+    stat_of_a_hidden_key_fails => sensing("stat @HOME/.ssh/id_ed25519 && @A escaped stat"),
+    statx_outside_fails => sensing("@A statx @OUT/secret"),
+    access_outside_fails => sensing("@A access @OUT/secret"),
+    path_descriptor_outside_fails => sensing("@A opath @OUT/secret"),
+    chdir_outside_fails => sensing("@A chdir @OUT"),
+    inotify_outside_fails => sensing("@A inotify @OUT"),
+    file_handle_outside_fails => sensing("@A name_to_handle @OUT/secret"),
+    existence_test_outside_fails => sensing("test -e @OUT/secret && @A escaped test"),
+    execution_outside_fails => attempt("@OUT/tool", Leak::Secret).given(|w| {
+        w.program("@OUT/tool", &format!("#!/bin/sh\necho {}\n", w.secret()));
+    }),
+}

@@ -1,0 +1,80 @@
+//! Limits bound what a run can take. Every attack is bounded itself, so that the host survives the bare control.
+
+use glee_tests::{Attempt, Bare, Leak, attempt, capable};
+
+/// Says that it got all it wanted, against a limit below that.
+fn greedy(script: &'static str, limits: &str) -> Attempt {
+    attempt(script, Leak::Claimed)
+        .yaml(&format!("extends: workspace\nlimits: {{{limits}}}\n"))
+        .only_started()
+}
+
+fn core_left(w: &glee_tests::World, _: &glee_tests::Outcome) -> Option<String> {
+    let mut names = std::fs::read_dir(w.project())
+        .expect("list the project")
+        .flatten()
+        .map(|e| e.file_name());
+    names
+        .find(|n| n.to_string_lossy().starts_with("core"))
+        .map(|n| format!("a core file: {}", n.display()))
+}
+
+fn core_files_are_plain() -> bool {
+    std::fs::read_to_string("/proc/sys/kernel/core_pattern").is_ok_and(|p| p.starts_with("core"))
+}
+
+const NEEDS_RESOURCE: Bare = Bare::RootWhere("root lacks CAP_SYS_RESOURCE here", || capable(24));
+
+claims! {
+    fork_bomb_is_bounded => greedy("@A crowd 300 5 @ID", "pids: 64"),
+    fork_bomb_is_bounded_under_restricted => attempt("@A crowd 700 5 @ID", Leak::Claimed).only_started(),
+    fork_bomb_of_a_tree_is_bounded => greedy("for i in 1 2 3 4 5 6; do (@A crowd 40 3 @ID > ~/c$i) & done; wait; \
+        [ $(cat ~/c* | grep -c 'made 40 of') = 6 ] && @A escaped tree", "pids: 64"),
+    memory_is_bounded => greedy("@A memory 500", "memory_mb: 150"),
+    memory_of_many_processes_is_bounded => greedy("@A memory_family 80 6", "memory_mb: 150"),
+    memory_in_a_nameless_file_is_bounded => greedy("@A memfd 500", "memory_mb: 150"),
+    memory_in_a_shared_segment_is_bounded => greedy("@A sysv_memory 500", "memory_mb: 150"),
+    /// Where no control group counts, pid 1 of the sandbox looks; it must not be possible to blind it.
+    memory_is_bounded_though_pid_1_is_tampered_with => greedy("@A tamper '@PIDNS'; @A memory 500", "memory_mb: 150"),
+    memory_of_a_process_that_hides_is_bounded => greedy("@A undumpable @A memory 500", "memory_mb: 150"),
+    tmp_is_bounded => greedy("@A fill /tmp/glee-@ID 300", "disk_mb: 50"),
+    tmp_is_bounded_in_many_files => greedy("mkdir -p /tmp/glee-@ID; @A fill_many /tmp/glee-@ID 200; \
+        rmdir /tmp/glee-@ID", "disk_mb: 50"),
+    dev_shm_is_bounded => greedy("@A fill /dev/shm/glee-@ID 300", "disk_mb: 50"),
+    home_is_bounded => greedy("@A fill ~/big 300", "disk_mb: 50"),
+    var_tmp_is_bounded => greedy("@A fill /var/tmp/glee-@ID 300", "disk_mb: 50"),
+    private_places_share_no_way_around_the_bound => greedy("for d in /tmp ~ /dev/shm /var/tmp; \
+        do dd if=/dev/zero of=$d/glee-@ID bs=1M count=45 || full=1; done; \
+        [ $full ] || @A escaped all; rm -f /tmp/glee-@ID ~/glee-@ID /dev/shm/glee-@ID /var/tmp/glee-@ID",
+        "disk_mb: 50, memory_mb: 4096")
+        .given(|w| for at in ["/tmp", "/dev/shm", "/var/tmp"] {
+            w.file(&format!("{at}/glee-@ID"), "");
+        }),
+    file_size_is_bounded => greedy("@A fill big 40", "file_size_mb: 5"),
+    file_size_in_home_is_bounded => greedy("@A fill ~/big 40", "file_size_mb: 5"),
+    open_files_are_bounded => greedy("@A descriptors 1000", "open_files: 100"),
+    open_files_cannot_be_raised => greedy("ulimit -n 5000 && @A descriptors 4000", "open_files: 100"),
+    hard_limit_cannot_be_raised => attempt("@A raise_limit", Leak::Claimed).bare(NEEDS_RESOURCE),
+    realtime_scheduling_is_refused => attempt("@A realtime", Leak::Claimed).bare(Bare::RootOnly),
+    priority_cannot_be_raised => attempt("@A nice_up", Leak::Claimed).bare(Bare::RootOnly),
+    core_file_is_not_left => attempt("@A crash @ID; true", Leak::Seen(core_left)).workspace()
+        .bare(Bare::Where("core files do not land in the working directory here", core_files_are_plain)),
+    locked_memory_is_bounded => attempt("@A lock_memory 600", Leak::Claimed).bare(Bare::RootOnly),
+}
+
+/// Memory that no process has mapped is counted by a control group only, which an ordinary user has not; the threat model
+/// says so.
+mod memory_that_is_in_no_process {
+    use super::greedy;
+    use glee_tests::Caller;
+
+    #[test]
+    fn is_bounded_in_nameless_files_as_root() {
+        greedy("@A memfd_unmapped 500", "memory_mb: 150").prove(Caller::Root);
+    }
+
+    #[test]
+    fn is_bounded_in_pipes_and_sockets_as_root() {
+        greedy("@A socket_memory 400", "memory_mb: 150, open_files: 100000").prove(Caller::Root);
+    }
+}

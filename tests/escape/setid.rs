@@ -1,0 +1,94 @@
+//! No setuid or setgid bit, no device node and no file capability may be left on the host. Under `workspace`, in a project
+//! that is root's own when root is the caller: there such a file would be setuid root.
+
+use glee_tests::{Attempt, Bare, Leak, Outcome, World, attempt, setid_files};
+
+/// One way to set the bit on `evil` in the project.
+fn marks(script: &'static str) -> Attempt {
+    attempt(script, Leak::Seen(found)).workspace()
+}
+
+fn found(world: &World, _: &Outcome) -> Option<String> {
+    let files: Vec<_> = setid_files(world.root())
+        .into_iter()
+        .filter(|p| !p.ends_with("given"))
+        .collect();
+    (!files.is_empty()).then(|| format!("left on the host: {files:?}"))
+}
+
+claims! {
+    chmod_leaves_no_setuid => marks("@A m_chmod evil"),
+    chmod_leaves_no_setgid => marks("@A m_chmod_gid evil"),
+    fchmod_leaves_no_setid => marks("@A m_fchmod evil"),
+    fchmodat_leaves_no_setuid => marks("@A m_fchmodat evil"),
+    fchmodat2_leaves_no_setuid => marks("@A m_fchmodat2 evil"),
+    high_bits_of_the_mode_do_not_hide_setuid => marks("@A m_chmod_high evil"),
+    bits_above_32_of_the_mode_do_not_hide_setuid => marks("@A m_chmod_wide evil"),
+    open_leaves_no_setuid => marks("@A m_open evil"),
+    nameless_file_leaves_no_setuid => marks("@A m_open_tmpfile evil"),
+    openat2_leaves_no_setuid => marks("@A m_openat2 evil"),
+    creat_leaves_no_setuid => marks("@A m_creat evil"),
+    mknod_leaves_no_setuid => marks("@A m_mknod evil"),
+    mknodat_leaves_no_setuid => marks("@A m_mknodat evil"),
+    directory_gets_no_setgid => marks("@A m_mkdir_gid evil"),
+    umask_leaves_no_setid => marks("@A m_umask evil"),
+    shell_chmod_leaves_no_setuid => marks("cp /bin/true evil; chmod u+s evil; chmod g+s evil; chmod 6755 evil"),
+    install_leaves_no_setuid => marks("install -m 4755 /bin/true evil"),
+    mkdir_with_a_mode_leaves_no_setgid => marks("mkdir -m 2755 evil"),
+    tar_leaves_no_setuid => marks("tar -xpf given.tar").given(|w| {
+        w.file("@OUT/evil", "");
+        w.mode("@OUT/evil", 0o4755);
+        w.host_command("tar").args(["-cf", "given.tar", "-C", &w.fill("@OUT"), "evil"]).output()
+        .expect("make the archive");
+        std::fs::remove_file(w.path("@OUT/evil")).expect("remove the original");
+    }),
+    copy_that_preserves_leaves_no_setuid => marks("cp -p /usr/bin/mount evil").bare(Bare::RootOnly),
+    move_from_tmp_leaves_no_setuid => marks("cp /bin/true /tmp/glee-@ID; chmod 4755 /tmp/glee-@ID; \
+        mv /tmp/glee-@ID evil; rm -f /tmp/glee-@ID"),
+    move_from_home_leaves_no_setuid => marks("cp /bin/true ~/t; chmod 4755 ~/t; mv ~/t evil"),
+    hard_link_to_a_setuid_program_is_not_made => marks("ln /usr/bin/mount evil").bare(Bare::RootWhere(
+        "/usr is another filesystem than the project", || std::process::Command::new("sh")
+            .args(["-c", "[ $(stat -c %d /usr/bin/mount) = $(stat -c %d /root) ]"]).status()
+            .is_ok_and(|s| s.success()))),
+    setuid_in_a_write_grant_is_refused => marks("@A m_chmod @OUT/tree/evil").given(|w| { w.dir("@OUT/tree"); })
+        .flags(&["--write", "@OUT/tree"]),
+    setuid_in_a_landlock_only_run_is_refused => marks("@A m_chmod evil")
+        .yaml("extends: workspace\nisolation: landlock\n").may_refuse(),
+    character_device_is_not_made => marks("@A dev_char evil").bare(Bare::RootOnly),
+    block_device_is_not_made => marks("@A dev_block evil").bare(Bare::RootOnly),
+    device_in_tmp_is_not_made => attempt("@A dev_char /tmp/glee-@ID; rm -f /tmp/glee-@ID", Leak::Claimed)
+        .bare(Bare::RootOnly),
+    file_capabilities_are_not_left => attempt("@A file_caps evil", Leak::Changed("@PROJECT/evil"))
+        .given(|w| { w.file("@PROJECT/evil", "\n"); }).workspace().bare(Bare::RootOnly),
+
+    setuid_program_in_the_project_gains_nothing => attempt("./given euid", Leak::Claimed).given(given_setuid)
+        .bare(Bare::UserOnly),
+    setuid_program_in_the_project_gains_nothing_under_workspace => attempt("./given euid", Leak::Claimed)
+        .given(given_setuid).bare(Bare::UserOnly).workspace(),
+    setuid_program_in_usr_gains_nothing => attempt("/usr/local/lib/glee-@ID/given euid", Leak::Claimed).given(|w| {
+        root_program(w, "/usr/local/lib/glee-@ID/given");
+    }).bare(Bare::UserOnly),
+    program_with_file_capabilities_gains_nothing => attempt("./given capable", Leak::Claimed).given(|w| {
+        root_program(w, "@PROJECT/given");
+        w.mode("@PROJECT/given", 0o755);
+        let tool = glee_tests::attack_tool();
+        let done = std::process::Command::new(tool).args(["file_caps", &w.fill("@PROJECT/given")]).status();
+        assert!(done.is_ok_and(|s| s.success()), "the harness cannot set a file capability");
+    }).bare(Bare::UserOnly),
+}
+
+fn given_setuid(w: &World) {
+    root_program(w, "@PROJECT/given");
+}
+
+/// A setuid-root copy of the attack binary, in a directory that only the caller's group may enter.
+fn root_program(w: &World, at: &str) {
+    let path = w.path(at);
+    let dir = path.parent().expect("a parent").display().to_string();
+    w.dir(&dir);
+    w.mode(&dir, 0o750);
+    w.file(at, "");
+    std::fs::copy(glee_tests::attack_tool(), &path).expect("copy the tool");
+    w.give(at, 0);
+    w.mode(at, 0o4755);
+}

@@ -1,0 +1,48 @@
+//! What the host's process table says.
+
+use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Every living process that carries `mark` in its arguments. A zombie has no arguments and does not count.
+pub fn carrying(mark: &str) -> Vec<u32> {
+    let own = std::process::id();
+    let pids = fs::read_dir("/proc").expect("list /proc").flatten();
+    let pids = pids.filter_map(|e| e.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(|pid| *pid != own && arguments(*pid).windows(mark.len()).any(|w| w == mark.as_bytes()))
+        .collect()
+}
+
+fn arguments(pid: u32) -> Vec<u8> {
+    fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()
+}
+
+/// Is there, and no zombie.
+pub fn alive(pid: u32) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|s| s.rsplit(") ").next().is_some_and(|rest| !rest.starts_with('Z')))
+}
+
+/// Does the harness itself have this capability (by its number)? A container's root often lacks some.
+pub fn capable(number: u32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").expect("read /proc/self/status");
+    let effective = status
+        .lines()
+        .find_map(|l| l.strip_prefix("CapEff:\t"))
+        .expect("a line of capabilities");
+    u64::from_str_radix(effective, 16).is_ok_and(|set| set >> number & 1 == 1)
+}
+
+/// Asks until the answer is yes or the time is over, and returns the last answer.
+pub fn wait_until(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
+    let end = Instant::now() + limit;
+    loop {
+        if holds() {
+            return true;
+        }
+        if Instant::now() >= end {
+            return false;
+        }
+        sleep(Duration::from_millis(10));
+    }
+}

@@ -1,0 +1,61 @@
+//! Every system call really tried inside: what comes of it is what `sandbox-profiles/syscalls.txt` says.
+//!
+//! Each call is made by `prober` inside and, as an ordinary user, bare. A refused call returns the promised errno and is in the
+//! report; an allowed one returns what it returns bare and is not.
+#![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
+
+mod arguments;
+mod cases;
+mod cases_landlock;
+mod doors;
+mod list;
+mod probe;
+#[path = "../soak/programs.rs"]
+mod programs;
+mod rules;
+mod sweep;
+
+/// `claim => function;` becomes the tests `claim::as_root` and `claim::as_user`.
+macro_rules! claims {
+    ($($claim:ident => $prove:path;)*) => {$(
+        mod $claim {
+            use glee_tests::Caller;
+
+            #[test]
+            fn as_root() {
+                $prove(Caller::Root);
+            }
+
+            #[test]
+            fn as_user() {
+                $prove(Caller::User);
+            }
+        }
+    )*};
+}
+
+claims! {
+    every_number_from_0_to_600_does_what_the_list_says => crate::sweep::prove;
+    numbers_beyond_the_list_do_not_exist => crate::doors::prove_beyond;
+    x32_and_32_bit_calls_kill => crate::doors::prove_killed;
+    each_rule_refuses_and_allows_by_its_arguments => crate::rules::prove;
+    ping_sockets_come_with_the_network_of_the_host => crate::rules::prove_network;
+}
+
+/// `isolation: landlock` is refused to root.
+mod without_namespaces {
+    #[test]
+    fn every_number_from_0_to_600_does_what_the_list_says() {
+        crate::sweep::prove_landlock();
+    }
+
+    #[test]
+    fn each_rule_that_stands_in_for_a_namespace_refuses_and_allows() {
+        crate::rules::prove_landlock();
+    }
+}
+
+#[test]
+fn every_rule_of_the_list_has_a_refused_and_an_allowed_case() {
+    rules::prove_complete();
+}
