@@ -100,7 +100,8 @@ fn round(caller: Caller, n: usize) -> Result<(), String> {
             ));
         }
     }
-    // The guard's tool, which it had no time to remove if it was killed.
+    // The guard's tool, which it had no time to remove if it was killed; it may make one until it is gone.
+    wait_until(SOON, || carrying(world.nonce()).is_empty());
     let _ = fs::remove_file(world.project().join(format!("own-{guard_mark}")));
     let planted: Vec<String> = said(&output)
         .lines()
