@@ -128,8 +128,8 @@ impl Found<'_> {
             ) => {
                 let given = crate::narrow::patterns(&base_allow);
                 for name in allow {
-                    let asked = name.parse::<NamePattern>();
-                    if !asked.is_ok_and(|asked| given.iter().any(|given| given.contains(&asked))) {
+                    let held = |asked: NamePattern| given.iter().any(|given| given.contains(&asked));
+                    if !name.parse::<NamePattern>().is_ok_and(|asked| asked.allowed().all(held)) {
                         self.keyed(
                             &format!("network.allow.{name}"),
                             format!("network.allow `{name}`"),

@@ -17,7 +17,7 @@
 use std::collections::BTreeSet;
 
 use crate::grants::{Cover, Reach, normalise, normalise_denies};
-use crate::names::NamePattern;
+use crate::names::{NamePattern, joined};
 use crate::resolved::{Backend, Grant, Limits, Mode, ModelAccess, Network, ResolvedPolicy};
 
 /// The intersection of two policies.
@@ -165,19 +165,17 @@ fn names(a: &Network, b: &Network) -> Network {
     }
 }
 
-/// What cannot be read allows nothing.
+/// What rules allow, each with its port. What cannot be read allows nothing.
 pub(crate) fn patterns(texts: &BTreeSet<String>) -> Vec<NamePattern> {
-    texts.iter().filter_map(|text| text.parse().ok()).collect()
+    let read = texts.iter().filter_map(|text| text.parse::<NamePattern>().ok());
+    read.flat_map(|pattern| pattern.allowed()).collect()
 }
 
 /// Without the patterns that lie within another.
 pub(crate) fn widest(patterns: &BTreeSet<NamePattern>) -> BTreeSet<String> {
     let within = |p: &NamePattern| patterns.iter().any(|other| other != p && other.contains(p));
-    patterns
-        .iter()
-        .filter(|p| !within(p))
-        .map(ToString::to_string)
-        .collect()
+    let widest = patterns.iter().filter(|p| !within(p)).cloned().collect();
+    joined(&widest).iter().map(ToString::to_string).collect()
 }
 
 /// Each clause keeps the place of the side whose value it has.
