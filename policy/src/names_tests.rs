@@ -89,7 +89,10 @@ fn without_a_port_a_rule_allows_the_two_of_the_web() {
     assert_eq!(ports("h"), [Some(80), Some(443)]);
     assert_eq!(ports("h:8443"), [Some(8443)]);
     let set = |texts: &[&str]| texts.iter().map(|t| p(t)).collect::<BTreeSet<_>>();
-    assert_eq!(joined(&set(&["h:80", "h:443", "g:80", "g:8080"])), set(&["h", "g:80", "g:8080"]));
+    assert_eq!(
+        joined(&set(&["h:80", "h:443", "g:80", "g:8080"])),
+        set(&["h", "g:80", "g:8080"])
+    );
 }
 
 pub(crate) fn pattern() -> impl Strategy<Value = NamePattern> {

@@ -6,8 +6,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -20,6 +22,9 @@ const COMMON_DIR: &str = ".\n";
 
 /// What a configuration file says while it is a placeholder.
 const GIT_CONFIG: &str = "# held by glee-supervisor while a command runs\n";
+
+/// How often a name that keeps changing is looked at.
+const LOOKS: u32 = 16;
 
 /// Placeholders of one run, and the locks that keep them.
 #[derive(Debug, Default)]
@@ -163,6 +168,36 @@ pub(crate) fn kind_for(name: &OsStr) -> PlaceholderKind {
         b"config.worktree" => PlaceholderKind::GitConfig,
         _ => PlaceholderKind::Socket,
     }
+}
+
+/// What lies at a name that other runs may be making or removing right now.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Absent,
+    /// Of this run or of another.
+    Placeholder(PlaceholderKind),
+    Other(fs::Metadata),
+}
+
+/// Looks until two looks agree: a placeholder that goes between them would else pass for something of the host's own,
+/// and nobody would remove its successor.
+pub(crate) fn look(path: &Path) -> Found {
+    let identity = |meta: &fs::Metadata| (meta.dev(), meta.ino(), meta.ctime(), meta.ctime_nsec());
+    let mut last = None;
+    for _ in 0..LOOKS {
+        let Ok(meta) = fs::symlink_metadata(path) else {
+            return Found::Absent;
+        };
+        if let Some(kind) = is_placeholder(path) {
+            return Found::Placeholder(kind);
+        }
+        if last == Some(identity(&meta)) {
+            return Found::Other(meta);
+        }
+        last = Some(identity(&meta));
+    }
+    // Never the same twice: somebody's, whoever that is.
+    fs::symlink_metadata(path).map_or(Found::Absent, Found::Other)
 }
 
 /// Is this name a placeholder of ours, of this run or of another?

@@ -12,7 +12,7 @@ use glee_policy::grants::Cover;
 use glee_policy::resolved::{DenyTarget, FsAccess};
 
 use super::{Hidden, SurveyError, kind};
-use crate::launch::placeholders::is_placeholder;
+use crate::launch::placeholders;
 use crate::plan::{GlobWatch, Kind, Response, Watch};
 
 /// What is hidden now, and the directories in which more could appear.
@@ -79,17 +79,20 @@ fn path_of(hidden: &Hidden) -> PathBuf {
 }
 
 fn literal(path: &Path, cover: &Cover<'_>) -> Option<Hidden> {
-    if let (Some(_), Some(dir), Some(name)) = (is_placeholder(path), path.parent(), path.file_name()) {
-        return Some(Hidden::Absent {
-            dir: dir.to_owned(),
-            name: name.to_owned(),
-        });
-    }
-    if let Ok(meta) = fs::symlink_metadata(path) {
-        return Some(Hidden::Present {
-            path: path.to_owned(),
-            kind: kind(&meta),
-        });
+    match placeholders::look(path) {
+        placeholders::Found::Placeholder(_) => {
+            return Some(Hidden::Absent {
+                dir: path.parent()?.to_owned(),
+                name: path.file_name()?.to_owned(),
+            });
+        }
+        placeholders::Found::Other(meta) => {
+            return Some(Hidden::Present {
+                path: path.to_owned(),
+                kind: kind(&meta),
+            });
+        }
+        placeholders::Found::Absent => {}
     }
     // Where the command may create names, the first one that is missing must not come into being.
     let mut name: OsString = path.file_name()?.to_owned();

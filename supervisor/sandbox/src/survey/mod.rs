@@ -190,7 +190,7 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     let sockets = seen
         .sockets
         .into_iter()
-        .filter(|path| placeholders::is_placeholder(path).is_none())
+        .filter(|path| matches!(placeholders::look(path), placeholders::Found::Other(_)))
         .collect();
     denied.hidden.extend(secrets::find(&project, setting.home, &cover));
     Ok(Terrain {
