@@ -219,6 +219,10 @@ impl Found<'_> {
                 optional(&base.model_endpoint),
             );
         }
+        if both.key_command != asked.key_command {
+            let shown = |command: &Option<Vec<String>>| command.as_ref().map_or("null".into(), |argv| argv.join(" "));
+            self.word("key_command", &shown(&asked.key_command), &shown(&base.key_command));
+        }
         if both.auth != asked.auth {
             self.word("auth", asked.auth.word(), base.auth.word());
         }

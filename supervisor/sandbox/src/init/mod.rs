@@ -3,6 +3,7 @@
 //! The command is never pid 1, and pid 1 is never dumpable: nothing inside can look into it or stop it.
 
 mod agent;
+mod doors;
 mod memory;
 mod reap;
 pub(crate) mod root;
@@ -188,6 +189,10 @@ fn enter(inheritance: &Inheritance<'_>) -> Result<(), Failed> {
     }
     if inheritance.namespaces.contains(&Namespace::Net) {
         net::loopback_up().step("loopback")?;
+    }
+    if !plan.doors.list.is_empty() {
+        let open = doors::open(&plan.doors).step("doors")?;
+        Report::Doors(open).send(inheritance.control.as_fd()).step("doors")?;
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Backend, Isolation, Mode, Network};
 
 use crate::cgroup;
-use crate::plan::{CommandPlan, Containment, Identity, Namespace, SandboxPlan};
+use crate::plan::{CommandPlan, Containment, Doors, Identity, MadeFile, Namespace, SandboxPlan};
 use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, SocketRule};
 use crate::survey::Terrain;
 use crate::sys::limits::Resource;
@@ -42,6 +42,10 @@ pub struct Request {
     pub run_id: String,
     pub argv: Vec<OsString>,
     pub env: Vec<(OsString, OsString)>,
+    /// Ways out of the network namespace.
+    pub doors: Doors,
+    /// Made for this run, in place of what the host has there.
+    pub files: Vec<MadeFile>,
 }
 
 /// A clause that cannot be enforced here.
@@ -86,7 +90,7 @@ pub fn lower(
     check_grants(policy)?;
     let identity = identity(terrain, containment);
     let trees = match containment {
-        Containment::Namespaces => trees::lower(policy, terrain, &identity),
+        Containment::Namespaces => trees::lower(policy, terrain, &identity, &request.files),
         Containment::Landlock | Containment::Inherit => trees::Trees::default(),
     };
     let landlock = match containment {
@@ -105,6 +109,7 @@ pub fn lower(
             cpu_millis: limits.cpu_millis,
         },
         mounts: trees.steps,
+        doors: request.doors,
         fresh_git: if policy.unprotected.contains(".git") {
             Vec::new()
         } else {

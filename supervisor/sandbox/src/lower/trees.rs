@@ -9,7 +9,7 @@ use glee_policy::resolved::FsAccess;
 
 use super::base;
 use super::covers::{Covers, glee, hidden, islands};
-use crate::plan::{Access, IdMap, Identity, Kind, MountStep, Placeholder, Watch};
+use crate::plan::{Access, IdMap, Identity, Kind, MadeFile, MountStep, Placeholder, Watch};
 use crate::survey::{Place, Terrain, private_dirs};
 
 /// Directories of the system: their owners are not mapped to the sandbox's user, whatever is granted.
@@ -34,9 +34,9 @@ pub(super) struct Trees {
     pub(super) extra: Vec<(PathBuf, FsAccess)>,
 }
 
-pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Identity) -> Trees {
+pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Identity, files: &[MadeFile]) -> Trees {
     let mut trees = Trees {
-        steps: base::system(terrain),
+        steps: base::system(terrain, files),
         ..Trees::default()
     };
     let home = terrain.home.clone().unwrap_or_else(|| PathBuf::from("/home/sandbox"));
@@ -56,6 +56,7 @@ pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Ident
     grants(policy, terrain, identity, &mut layout, &mut trees);
     let links = links(policy, terrain, &layout);
     trees.steps.extend(layout.into_values());
+    made(files, &mut trees);
     trees.steps.extend(links);
     let mut covers = Covers::default();
     islands(terrain, identity, &mut covers, &mut trees);
@@ -69,6 +70,22 @@ pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Ident
             .push("sockets and nested repositories deep in the granted trees were not looked for".to_owned());
     }
     trees
+}
+
+/// Files of the run's own that lie in a private place. Anywhere else they would be written to the host.
+fn made(files: &[MadeFile], trees: &mut Trees) {
+    for file in files.iter().filter(|file| !base::is_skeleton(&file.at)) {
+        if trees.private.iter().any(|dir| file.at.starts_with(dir)) {
+            trees.steps.push(MountStep::File {
+                at: file.at.clone(),
+                contents: file.contents.clone(),
+            });
+        } else {
+            trees
+                .omitted
+                .push(format!("{}: not in a private place", file.at.display()));
+        }
+    }
 }
 
 /// System places are never replaced by something private.
