@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use glee_engine::run::{self, Options};
+use glee_engine::agent::overlay::Overlay;
+use glee_engine::run::{self, Options, Prepared};
 use glee_engine::select::Selected;
 use glee_engine::trust::Standing;
 use glee_policy::Flags;
@@ -32,6 +33,7 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
             timeout: arguments.timeout,
         },
         report: arguments.report,
+        key_file: arguments.key_file,
         command: arguments.command,
     };
     let finished = run::run(&options, &mut announce);
@@ -68,7 +70,15 @@ fn unsupported(arguments: &RunArgs) -> Option<&'static str> {
 }
 
 /// What must be said before the command starts.
-pub(crate) fn announce(selected: &Selected) {
+fn announce(prepared: &Prepared) {
+    announce_policy(&prepared.selected);
+    if let Some(note) = prepared.overlay.as_ref().and_then(Overlay::note) {
+        print::note(&note);
+    }
+}
+
+/// What the project asked for and does not get.
+pub(crate) fn announce_policy(selected: &Selected) {
     if selected.withheld.is_empty() {
         return;
     }

@@ -82,7 +82,14 @@ impl Ledger<'_> {
             (Network::Host, _) | (_, Containment::Inherit) => {
                 self.add("network: true".into(), origin, &["the host's network namespace"], None);
             }
-            (Network::Names { .. }, _) => {}
+            (Network::Names { allow, deny }, _) => {
+                let rules = [("allow", allow), ("deny", deny)];
+                for (key, name) in rules.into_iter().flat_map(|(key, names)| names.iter().map(move |name| (key, name))) {
+                    let origin = self.origin(&format!("network.{key}.{name}"));
+                    let by = &["network namespace", "companion", "seccomp"];
+                    self.add(format!("network.{key}: {name}"), origin, by, None);
+                }
+            }
         }
     }
 

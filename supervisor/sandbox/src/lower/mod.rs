@@ -10,6 +10,7 @@ mod rights;
 mod trees;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use glee_policy::ResolvedPolicy;
@@ -44,6 +45,8 @@ pub struct Request {
     pub env: Vec<(OsString, OsString)>,
     /// Ways out of the network namespace.
     pub doors: Doors,
+    /// A private home in place of the caller's own, which is granted and stays as it is.
+    pub home: Option<PathBuf>,
     /// Made for this run, in place of what the host has there.
     pub files: Vec<MadeFile>,
 }
@@ -90,7 +93,7 @@ pub fn lower(
     check_grants(policy)?;
     let identity = identity(terrain, containment);
     let trees = match containment {
-        Containment::Namespaces => trees::lower(policy, terrain, &identity, &request.files),
+        Containment::Namespaces => trees::lower(policy, terrain, &identity, &request),
         Containment::Landlock | Containment::Inherit => trees::Trees::default(),
     };
     let landlock = match containment {
@@ -163,16 +166,12 @@ fn containment(policy: &ResolvedPolicy, kernel: Kernel) -> Result<Containment, L
             help,
         ));
     }
-    if let Network::Names { .. } = policy.network {
-        let help = "use `network: false`, or `network: true` for the host's whole network";
-        return Err(LowerError::new(
-            "network.allow",
-            origin("network"),
-            "this version cannot allow single names",
-            help,
-        ));
-    }
     if policy.mode == Mode::Inherit {
+        if let Network::Names { .. } = policy.network {
+            let help = "use `mode: restricted`, or `network: true` for the host's whole network";
+            let reason = "`mode: inherit` has no network namespace of its own";
+            return Err(LowerError::new("network.allow", origin("network"), reason, help));
+        }
         return Ok(Containment::Inherit);
     }
     if kernel.landlock_abi == 0 {

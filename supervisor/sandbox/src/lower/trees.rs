@@ -7,7 +7,7 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::grants::Cover;
 use glee_policy::resolved::FsAccess;
 
-use super::base;
+use super::{Request, base};
 use super::covers::{Covers, glee, hidden, islands};
 use crate::plan::{Access, IdMap, Identity, Kind, MadeFile, MountStep, Placeholder, Watch};
 use crate::survey::{Place, Terrain, private_dirs};
@@ -34,12 +34,14 @@ pub(super) struct Trees {
     pub(super) extra: Vec<(PathBuf, FsAccess)>,
 }
 
-pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Identity, files: &[MadeFile]) -> Trees {
+pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Identity, request: &Request) -> Trees {
+    let files = &request.files;
     let mut trees = Trees {
         steps: base::system(terrain, files),
         ..Trees::default()
     };
-    let home = terrain.home.clone().unwrap_or_else(|| PathBuf::from("/home/sandbox"));
+    let home = request.home.clone().or_else(|| terrain.home.clone());
+    let home = home.unwrap_or_else(|| PathBuf::from("/home/sandbox"));
     trees.steps.extend(base::accounts(identity, &home));
     let cover = Cover::new(policy);
     let mut layout: BTreeMap<PathBuf, MountStep> = BTreeMap::new();
