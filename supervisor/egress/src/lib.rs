@@ -5,4 +5,8 @@
 //! transparent relay, the two proxy protocols, and the model broker. No unsafe code, no policy language, no sandbox.
 //! INVARIANT: what is decided on is what is dialled. INVARIANT (bounded): every buffer, queue and table has a limit.
 
+pub mod block;
 pub mod host;
+mod rule;
+pub mod rules;
+pub mod special;
