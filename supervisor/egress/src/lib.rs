@@ -6,6 +6,8 @@
 //! INVARIANT: what is decided on is what is dialled. INVARIANT (bounded): every buffer, queue and table has a limit.
 
 pub mod block;
+pub mod book;
+pub mod doors;
 pub mod host;
 mod rule;
 pub mod rules;
