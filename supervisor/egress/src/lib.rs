@@ -7,6 +7,7 @@
 
 pub mod block;
 pub mod book;
+pub mod dns;
 pub mod doors;
 pub mod host;
 mod rule;
