@@ -7,6 +7,7 @@
 
 pub mod block;
 pub mod book;
+pub mod dial;
 pub mod dns;
 pub mod doors;
 pub mod host;
