@@ -4,3 +4,5 @@
 //! (`doors` says which); this crate accepts on them from outside, in a process of its own: an answerer for names, a
 //! transparent relay, the two proxy protocols, and the model broker. No unsafe code, no policy language, no sandbox.
 //! INVARIANT: what is decided on is what is dialled. INVARIANT (bounded): every buffer, queue and table has a limit.
+
+pub mod tls;
