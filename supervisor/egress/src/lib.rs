@@ -6,3 +6,4 @@
 //! INVARIANT: what is decided on is what is dialled. INVARIANT (bounded): every buffer, queue and table has a limit.
 
 pub mod tls;
+pub mod host;
