@@ -5,5 +5,7 @@
 //! transparent relay, the two proxy protocols, and the model broker. No unsafe code, no policy language, no sandbox.
 //! INVARIANT: what is decided on is what is dialled. INVARIANT (bounded): every buffer, queue and table has a limit.
 
-pub mod tls;
+pub mod bound;
 pub mod host;
+pub mod http;
+pub mod tls;

@@ -77,7 +77,12 @@ fn read_in_segments(wire: &[u8], sizes: &[usize]) -> Result<Progress, HelloProbl
 
 #[test]
 fn the_one_name_is_read() {
-    let extensions = [extension(10, &[0, 2, 0, 29]), sni(b"api.example.com"), extension(43, &[2, 3, 4])].concat();
+    let extensions = [
+        extension(10, &[0, 2, 0, 29]),
+        sni(b"api.example.com"),
+        extension(43, &[2, 3, 4]),
+    ]
+    .concat();
     assert_eq!(read_naming(&extensions), Ok(Naming::Named(b"api.example.com".to_vec())));
 }
 
@@ -100,9 +105,15 @@ fn a_hello_without_a_name_is_told_apart_from_one_with_two() {
     let twice = [sni(b"a.example"), sni(b"a.example")].concat();
     assert_eq!(read_naming(&twice), Ok(Naming::Doubled));
     let entries = [entry(0, b"a.example"), entry(0, b"b.example")].concat();
-    assert_eq!(read_naming(&extension(SERVER_NAME, &sized(&entries))), Ok(Naming::Doubled));
+    assert_eq!(
+        read_naming(&extension(SERVER_NAME, &sized(&entries))),
+        Ok(Naming::Doubled)
+    );
     let other_sort = [entry(0, b"a.example"), entry(1, b"b.example")].concat();
-    assert_eq!(read_naming(&extension(SERVER_NAME, &sized(&other_sort))), Ok(Naming::Doubled));
+    assert_eq!(
+        read_naming(&extension(SERVER_NAME, &sized(&other_sort))),
+        Ok(Naming::Doubled)
+    );
 }
 
 #[test]
@@ -152,7 +163,12 @@ fn another_record_type_between_the_fragments_is_malformed() {
     let message = message(Some(&sni(b"a.example")));
     let wire = [record(&message[..20]), vec![20, 3, 1, 0, 1, 1], record(&message[20..])].concat();
     assert_eq!(read(&wire), Err(HelloProblem::Malformed));
-    let wire = [record(&message[..20]), vec![HANDSHAKE, 3, 1, 0, 0], record(&message[20..])].concat();
+    let wire = [
+        record(&message[..20]),
+        vec![HANDSHAKE, 3, 1, 0, 0],
+        record(&message[20..]),
+    ]
+    .concat();
     assert_eq!(read(&wire), Err(HelloProblem::Malformed));
 }
 
@@ -169,7 +185,10 @@ fn what_is_not_tls_is_known_from_its_first_bytes() {
 #[test]
 fn more_than_16_kib_is_refused_before_it_is_read() {
     assert_eq!(read(&[HANDSHAKE, 3, 1, 0x40, 0x00]), Err(HelloProblem::TooLarge));
-    assert_eq!(read(&[HANDSHAKE, 3, 1, 0, 4, CLIENT_HELLO, 0, 0x40, 0]), Err(HelloProblem::TooLarge));
+    assert_eq!(
+        read(&[HANDSHAKE, 3, 1, 0, 4, CLIENT_HELLO, 0, 0x40, 0]),
+        Err(HelloProblem::TooLarge)
+    );
     let padded = message(Some(&[sni(b"a.example"), extension(21, &[0; 8000])].concat()));
     assert_eq!(read(&records(&padded, &vec![1; 8000])), Err(HelloProblem::TooLarge));
     assert!(matches!(read(&record(&padded)), Ok(Progress::Done(_))));
