@@ -6,6 +6,10 @@
 //! INVARIANT: what is decided on is what is dialled. INVARIANT (bounded): every buffer, queue and table has a limit.
 
 pub mod bound;
+pub mod gate;
 pub mod host;
 pub mod http;
+pub mod limits;
+pub mod record;
 pub mod tls;
+pub mod window;
