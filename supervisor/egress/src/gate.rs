@@ -12,6 +12,7 @@ use crate::http::Bad;
 use crate::http::guard::{Guard, Look};
 use crate::http::line::is_tchar;
 use crate::tls::{self, HelloProblem, Naming, Progress};
+use crate::window::BUFFER;
 
 /// The port on which only TLS passes.
 pub const TLS_PORT: u16 = 443;
@@ -108,6 +109,7 @@ impl Gate {
     pub fn look(&mut self, window: &[u8]) -> Result<Look, Stop> {
         if let State::Unknown = self.state {
             (self.state, self.language) = match sniff(window) {
+                Sniffed::Unsure if window.len() >= BUFFER => return Err(Stop::Http(Bad::HeadTooLarge)),
                 Sniffed::Unsure => return Ok(Look::More),
                 Sniffed::Tls => (State::Hello, Language::Tls),
                 Sniffed::Http => (State::Http(Guard::new(self.bound.clone())), Language::Http),

@@ -11,5 +11,6 @@ pub mod host;
 pub mod http;
 pub mod limits;
 pub mod record;
+pub mod relay;
 pub mod tls;
 pub mod window;
