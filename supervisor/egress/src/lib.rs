@@ -5,12 +5,18 @@
 //! transparent relay, the two proxy protocols, and the model broker. No unsafe code, no policy language, no sandbox.
 //! INVARIANT: what is decided on is what is dialled. INVARIANT (bounded): every buffer, queue and table has a limit.
 
+pub mod block;
+pub mod book;
 pub mod bound;
+pub mod doors;
 pub mod gate;
 pub mod host;
 pub mod http;
 pub mod limits;
 pub mod record;
 pub mod relay;
+mod rule;
+pub mod rules;
+pub mod special;
 pub mod tls;
 pub mod window;
