@@ -159,4 +159,4 @@ fn local_route(line: &str) -> Option<Block> {
 
 #[cfg(test)]
 #[path = "special_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -8,6 +8,17 @@ fn why(text: &str) -> Option<&'static str> {
     special(text.parse().unwrap())
 }
 
+/// A machine with these addresses and routes.
+pub(crate) fn own(addresses: &[&str], routes: &[(&str, u8)]) -> Own {
+    Own {
+        interfaces: addresses.iter().map(|text| text.parse().unwrap()).collect(),
+        routes: routes
+            .iter()
+            .map(|(text, length)| Block::new(text.parse().unwrap(), *length))
+            .collect(),
+    }
+}
+
 #[test]
 fn each_special_range_is_special_from_its_first_to_its_last_address() {
     for (first, last, reason) in [
