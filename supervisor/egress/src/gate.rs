@@ -34,8 +34,22 @@ pub enum Stop {
     NameOther(String),
     #[error("{0}")]
     Http(#[from] Bad),
-    #[error("the first bytes took too long")]
-    Slow,
+    #[error("its first bytes took too long")]
+    Slow(Language),
+}
+
+impl Stop {
+    /// In which language the client can be told.
+    #[must_use]
+    pub fn language(&self) -> Language {
+        match self {
+            Self::Tls(_) | Self::NameAbsent | Self::NameDoubled | Self::NameHidden | Self::NameOther(_) => {
+                Language::Tls
+            }
+            Self::Http(_) => Language::Http,
+            Self::Slow(language) => *language,
+        }
+    }
 }
 
 /// What is spoken on a connection, as far as it is known.

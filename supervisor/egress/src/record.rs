@@ -5,9 +5,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
+
+use crate::refusal::Refusal;
 
 /// The most rows that are kept.
 pub const MOST_ROWS: usize = 1000;
@@ -53,59 +55,35 @@ pub struct Attempt {
     pub count: u64,
 }
 
-/// Why something was not done, in the words that the client and the report get.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
-    pub outcome: Outcome,
-    pub reason: String,
-    pub rule: Option<String>,
-    pub hint: Option<String>,
-}
-
-impl Refusal {
-    #[must_use]
-    pub fn refused(reason: impl Into<String>) -> Self {
-        Self {
-            outcome: Outcome::Refused,
-            reason: reason.into(),
-            rule: None,
-            hint: None,
-        }
-    }
-
-    #[must_use]
-    pub fn failed(reason: impl Into<String>) -> Self {
-        Self {
-            outcome: Outcome::Failed,
-            ..Self::refused(reason)
-        }
-    }
-}
-
 type Key = (String, u16, Via, Outcome, Option<String>);
 
 /// All attempts of one run.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    rows: RefCell<BTreeMap<Key, Attempt>>,
-    dropped: Cell<u64>,
+    entered: Mutex<Rows>,
+}
+
+#[derive(Debug, Default)]
+struct Rows {
+    rows: BTreeMap<Key, Attempt>,
+    dropped: u64,
 }
 
 impl Ledger {
     #[must_use]
-    pub fn new() -> Rc<Self> {
-        Rc::default()
+    pub fn new() -> Arc<Self> {
+        Arc::default()
     }
 
     /// Starts an attempt. It is entered when the track is dropped, whatever became of it.
     #[must_use]
-    pub fn open(self: &Rc<Self>, via: Via, host: &str, port: u16) -> Track {
+    pub fn open(self: &Arc<Self>, via: Via, host: &str, port: u16) -> Track {
         Track {
-            ledger: Rc::clone(self),
+            ledger: Arc::clone(self),
             host: host.to_owned(),
             port,
             via,
-            end: RefCell::new(End::Refused(Refusal::failed("it was cut short"))),
+            end: RefCell::new(End::Cut),
             counts: Counts::default(),
         }
     }
@@ -120,20 +98,26 @@ impl Ledger {
         let text = |text: &Option<String>| text.as_deref().map(|text| visible(text, LONGEST_TEXT));
         let (verdict, reason, rule, hint) = match end {
             End::Allowed { rule } => (Outcome::Allowed, None, Some(visible(rule, LONGEST_TEXT)), None),
+            End::Cut => (Outcome::Failed, Some("it was cut short".to_owned()), None, None),
             End::Refused(Refusal {
-                outcome,
+                kind,
                 reason,
                 rule,
                 hint,
-            }) => (*outcome, Some(visible(reason, LONGEST_TEXT)), text(rule), text(hint)),
+            }) => (
+                kind.outcome(),
+                Some(visible(reason, LONGEST_TEXT)),
+                text(rule),
+                text(hint),
+            ),
         };
         let key = (host.clone(), port, via, verdict, reason.clone());
-        let mut rows = self.rows.borrow_mut();
-        if rows.len() >= MOST_ROWS && !rows.contains_key(&key) {
-            self.dropped.set(self.dropped.get().saturating_add(1));
+        let mut entered = self.rows_mut();
+        if entered.rows.len() >= MOST_ROWS && !entered.rows.contains_key(&key) {
+            entered.dropped = entered.dropped.saturating_add(1);
             return;
         }
-        let row = rows.entry(key).or_insert(Attempt {
+        let row = entered.rows.entry(key).or_insert(Attempt {
             host,
             port,
             verdict,
@@ -153,7 +137,13 @@ impl Ledger {
     /// Every row, ordered by host, and how many attempts have none.
     #[must_use]
     pub fn rows(&self) -> (Vec<Attempt>, u64) {
-        (self.rows.borrow().values().cloned().collect(), self.dropped.get())
+        let entered = self.rows_mut();
+        (entered.rows.values().cloned().collect(), entered.dropped)
+    }
+
+    fn rows_mut(&self) -> MutexGuard<'_, Rows> {
+        // Every step leaves the rows whole, so a panic elsewhere does not spoil them.
+        self.entered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -171,14 +161,18 @@ pub fn add(counter: &Cell<u64>, bytes: usize) {
 
 #[derive(Debug, Clone)]
 enum End {
-    Allowed { rule: String },
+    /// Nobody decided before it was over.
+    Cut,
+    Allowed {
+        rule: String,
+    },
     Refused(Refusal),
 }
 
 /// One attempt under way.
 #[derive(Debug)]
 pub struct Track {
-    ledger: Rc<Ledger>,
+    ledger: Arc<Ledger>,
     host: String,
     port: u16,
     via: Via,
@@ -209,7 +203,7 @@ impl Drop for Track {
 }
 
 /// The text with everything but visible ASCII escaped, cut at `limit` bytes.
-fn visible(text: &str, limit: usize) -> String {
+pub(crate) fn visible(text: &str, limit: usize) -> String {
     let mut out = String::new();
     for char in text.chars() {
         let start = out.len();

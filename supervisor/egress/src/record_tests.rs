@@ -1,10 +1,11 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::refusal::Kind;
 
 fn refusal() -> Refusal {
     Refusal {
-        outcome: Outcome::Refused,
+        kind: Kind::Forbidden,
         reason: "no rule allows it".to_owned(),
         rule: None,
         hint: Some("network: {allow: [\"a.example\"]}".to_owned()),

@@ -5,15 +5,15 @@
 //! server sends.
 
 use std::cell::{Cell, RefCell};
-use std::io;
 use std::time::Instant;
 
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::sync::Notify;
-use tokio::time::{sleep, sleep_until, timeout, timeout_at};
+use tokio::time::{sleep_until, timeout, timeout_at};
 
+use crate::closing::reset_on_drop;
 use crate::gate::{Gate, Stop};
 use crate::http::guard::Look;
 use crate::limits::Limits;
@@ -95,11 +95,6 @@ pub async fn relay(
     end
 }
 
-/// Makes the stream end in a reset, so that its peer does not take what it got for all there was.
-pub fn reset_on_drop(stream: &TcpStream) {
-    let _ = stream.set_zero_linger();
-}
-
 /// How one direction ended, with the other still at work.
 #[derive(Debug)]
 enum Finish {
@@ -158,7 +153,10 @@ impl Shared<'_> {
                             let due = *due.get_or_insert_with(|| Instant::now() + self.limits.first_bytes);
                             match timeout_at(due.into(), window.fill(&mut reader)).await {
                                 Ok(filled) => filled,
-                                Err(_) => return self.stop(Stop::Slow, &mut writer).await,
+                                Err(_) => {
+                                    let slow = Stop::Slow(self.gate.borrow().language());
+                                    return self.stop(slow, &mut writer).await;
+                                }
                             }
                         }
                     };
@@ -237,32 +235,6 @@ impl Shared<'_> {
             }
             sleep_until(until.into()).await;
         }
-    }
-}
-
-/// Says the last words and closes, so that the words arrive: a close with bytes unread would be a reset.
-pub async fn farewell(mut client: TcpStream, words: &[u8], limits: &Limits) {
-    /// What is read and thrown away, at most, to let the client come to its end.
-    const MOST_READ: usize = 256 * 1024;
-    let speak = async {
-        client.write_all(words).await?;
-        client.shutdown().await?;
-        let mut scratch = [0; 4096];
-        let mut read = 0;
-        while read < MOST_READ {
-            client.readable().await?;
-            match client.try_read(&mut scratch) {
-                Ok(0) => break,
-                Ok(count) => read += count,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Err(error),
-            }
-        }
-        io::Result::Ok(())
-    };
-    tokio::select! {
-        _ = speak => {}
-        () = sleep(limits.grace) => {}
     }
 }
 

@@ -1,7 +1,9 @@
+use std::io;
 use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
+use tokio::time::sleep;
 
 use super::*;
 use crate::bound::Bound;
@@ -179,7 +181,7 @@ async fn a_first_line_that_never_ends_is_stopped() {
         drop(server);
     })
     .await;
-    let stop = Stop::Slow;
+    let stop = Stop::Slow(crate::gate::Language::Unknown);
     let server = Server::Silent;
     assert_eq!((end, up), (End::Stopped { stop, server }, 0));
 }
