@@ -28,3 +28,6 @@ pub mod serve;
 pub mod special;
 pub mod tls;
 pub mod window;
+
+#[cfg(test)]
+mod testing;
