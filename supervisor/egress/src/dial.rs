@@ -149,7 +149,10 @@ async fn connect(addresses: Vec<SocketAddr>) -> io::Result<Dialled> {
 }
 
 async fn attempt(addr: SocketAddr) -> io::Result<Dialled> {
-    let stream = TcpStream::connect(addr).await?;
+    settle(TcpStream::connect(addr).await?, addr)
+}
+
+fn settle(stream: TcpStream, addr: SocketAddr) -> io::Result<Dialled> {
     // On loopback, a port that nobody listens on can connect to itself.
     if stream.local_addr()? == addr {
         return Err(io::ErrorKind::ConnectionRefused.into());

@@ -238,6 +238,15 @@ async fn the_reason_of_a_failed_connection_comes_back() {
 }
 
 #[tokio::test]
+async fn a_connection_to_itself_is_none() {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let at = socket.local_addr().unwrap();
+    let stream = socket.connect(at).await.unwrap();
+    assert_eq!(settle(stream, at).unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
+}
+
+#[tokio::test]
 async fn a_name_server_that_is_not_there_is_a_failure_and_no_missing_name() {
     let dialled = Hosts::new("").dialer(&["a.org"], &[]).dial(&host("a.org"), 443).await;
     assert!(matches!(dialled, Err(DialError::ResolveFailed { .. })), "{dialled:?}");

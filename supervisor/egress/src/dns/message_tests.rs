@@ -90,6 +90,17 @@ fn a_second_opt_is_refused() {
 }
 
 #[test]
+fn more_than_eight_additional_records_are_refused() {
+    let with = |count: u8| {
+        let mut query = [PLAIN.to_vec(), b"\0\0\x10\0\x01\0\0\0\0\0\0".repeat(count.into())].concat();
+        query[11] = count;
+        query
+    };
+    assert!(Query::parse(&with(8)).is_ok());
+    assert_eq!(code(&with(9)), Some(Code::FormErr));
+}
+
+#[test]
 fn a_rejection_repeats_only_the_id_the_opcode_and_rd() {
     let Reject::Reply(head, code) = rejected(&changed(2, 0x29)) else {
         panic!("an update gets a reply")

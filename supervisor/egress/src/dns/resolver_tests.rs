@@ -102,6 +102,27 @@ async fn one_family_is_enough_if_the_other_is_empty_fails_or_never_answers() {
 }
 
 #[tokio::test]
+async fn the_other_family_is_not_waited_for_long() {
+    let scripts: [Script; 2] = [
+        |query| if is_a(query) { vec![good(query)] } else { vec![] },
+        |query| if is_a(query) { vec![] } else { vec![good(query)] },
+    ];
+    for script in scripts {
+        let patient = Conf {
+            timeout: Duration::from_secs(20),
+            overall: Duration::from_secs(60),
+            ..Conf::new(vec![server(script).await.0])
+        };
+        let begin = std::time::Instant::now();
+        assert_eq!(
+            resolve(&patient, &name("a.org")).await.map(|all| all.len()).ok(),
+            Some(1)
+        );
+        assert!(begin.elapsed() < Duration::from_secs(10));
+    }
+}
+
+#[tokio::test]
 async fn no_such_name_no_address_failure_and_silence_are_told_apart() {
     let missing = Err("name does not exist".to_owned());
     assert_eq!(from(|query| vec![reply(query, 3, &[])]).await, missing);
