@@ -7,10 +7,27 @@
 
 pub mod block;
 pub mod book;
+pub mod bound;
+mod closing;
 pub mod dial;
 pub mod dns;
 pub mod doors;
+pub mod gate;
 pub mod host;
+pub mod http;
+pub mod limits;
+mod names;
+pub mod proxy;
+pub mod record;
+pub mod refusal;
+pub mod relay;
+pub mod report;
 mod rule;
 pub mod rules;
+pub mod serve;
 pub mod special;
+pub mod tls;
+pub mod window;
+
+#[cfg(test)]
+mod testing;
