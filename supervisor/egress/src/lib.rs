@@ -5,4 +5,5 @@
 //! transparent relay, the two proxy protocols, and the model broker. No unsafe code, no policy language, no sandbox.
 //! INVARIANT: what is decided on is what is dialled. INVARIANT (bounded): every buffer, queue and table has a limit.
 
+pub mod broker;
 pub mod host;
