@@ -8,6 +8,7 @@ use glee_policy::layer::{NoLibrary, profile};
 use glee_policy::resolved::{FsAccess, Mode};
 use glee_policy::{Host, Origin, ResolvedPolicy, Walk};
 use glee_sandbox::lower::{Kernel, Request, lower};
+use glee_sandbox::plan::Doors;
 use glee_sandbox::plan::{Kind, PlaceholderKind, SandboxPlan};
 use glee_sandbox::survey::{
     Caller, Entry, FoundCommand, GitDir, GleeDir, Island, IslandState, Place, SystemPath, Terrain,
@@ -98,6 +99,9 @@ impl Machine {
         ];
         let (env, _) = policy.env.apply(vars.map(|(name, value)| (name.into(), value.into())));
         let request = Request {
+            doors: Doors::default(),
+            home: None,
+            files: Vec::new(),
             run_id: "golden".to_owned(),
             argv: ["make", "test"].map(OsString::from).to_vec(),
             env,

@@ -24,8 +24,9 @@ pub const BROKER_PORT: u16 = 9786;
 
 /// So many relay doors at single addresses; beyond, the ports with the most of them get one door for all addresses.
 pub const MAX_SINGLE: usize = 128;
-/// So many relay doors at all: each is a descriptor. The rest is reached through the proxies only.
-pub const MAX_RELAY: usize = 512;
+/// So many relay doors at all: they are handed out in one message, which takes 253 descriptors. The rest is reached
+/// through the proxies only.
+pub const MAX_RELAY: usize = 240;
 
 /// A socket in the namespace. On `[::]` it is for both families: the binder clears `IPV6_V6ONLY`. On a synthetic or
 /// named IPv6 address, which no interface carries, it needs `IPV6_FREEBIND`.

@@ -8,6 +8,7 @@
 pub mod block;
 pub mod book;
 pub mod bound;
+pub mod broker;
 mod closing;
 pub mod dial;
 pub mod dns;
@@ -18,6 +19,7 @@ pub mod http;
 pub mod limits;
 mod names;
 pub mod proxy;
+pub mod reach;
 pub mod record;
 pub mod refusal;
 pub mod relay;

@@ -5,17 +5,24 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::net::TcpListener;
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 
 use glee_egress::book::Book;
-use glee_egress::broker;
+use glee_egress::broker::{Api, Broker, Endpoint, EndpointProblem, Limits, Secret};
+use glee_egress::dns::Resolver;
 use glee_egress::doors::{self, DoorKind};
+use glee_egress::reach::{Reach, Whose};
 use glee_egress::rules::{RuleProblem, Rules};
+use glee_egress::serve::{self, Model};
+use glee_egress::{broker, limits};
 use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::Network;
 use glee_sandbox::launch::Serve;
 use glee_sandbox::plan::{Door, Doors, MadeFile, Transport};
 
+use crate::agent::key::Key;
 use crate::agent::overlay::{Overlay, PLACEHOLDER, Way};
 use crate::agent::profile::Style;
 
@@ -24,15 +31,24 @@ use crate::agent::profile::Style;
 pub struct Egress {
     plan: doors::Doors,
     rules: Option<Rules>,
-    broker: Option<broker::Config>,
+    model: Option<ModelDoor>,
+}
+
+/// The broker to be.
+#[derive(Debug)]
+struct ModelDoor {
+    api: Api,
+    endpoint: Endpoint,
+    whose: Whose,
+    key: Option<Key>,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum EgressError {
     #[error(transparent)]
     Rule(#[from] RuleProblem),
-    #[error("`model_endpoint`: {0}")]
-    Endpoint(#[from] broker::EndpointProblem),
+    #[error("cannot use the model's endpoint `{url}`: {problem}")]
+    Endpoint { url: String, problem: EndpointProblem },
 }
 
 /// The broker's address inside.
@@ -47,32 +63,52 @@ pub fn plan(policy: &ResolvedPolicy, overlay: Option<&Overlay>) -> Result<Option
         Network::Names { allow, deny } => Some(Rules::new(allow, deny)?),
         Network::Off | Network::Host => None,
     };
-    let broker = overlay.map(broker).transpose()?.flatten();
-    if rules.is_none() && broker.is_none() {
+    let model = overlay.map(model).transpose()?.flatten();
+    if rules.is_none() && model.is_none() {
         return Ok(None);
     }
     let book = rules.as_ref().map(Book::new);
-    let plan = doors::Doors::plan(rules.as_ref(), book.as_ref(), broker.is_some());
-    Ok(Some(Egress { plan, rules, broker }))
+    let plan = doors::Doors::plan(rules.as_ref(), book.as_ref(), model.is_some());
+    Ok(Some(Egress { plan, rules, model }))
 }
 
-fn broker(overlay: &Overlay) -> Result<Option<broker::Config>, broker::EndpointProblem> {
-    let Way::Broker { endpoint, key } = &overlay.way else {
+fn model(overlay: &Overlay) -> Result<Option<ModelDoor>, EgressError> {
+    let Way::Broker { endpoint: url, key } = &overlay.way else {
         return Ok(None);
     };
-    let api = match overlay.profile.api.style {
-        Style::Claude => broker::Api::Claude,
-        Style::Codex => broker::Api::Codex,
-        Style::Gemini => broker::Api::Gemini,
-    };
-    Ok(Some(broker::Config {
-        endpoint: endpoint.parse()?,
-        // The vendor's host is found by name like any other; an endpoint that the caller wrote is the caller's word.
-        own_endpoint: *endpoint != overlay.profile.api.endpoint,
-        api,
-        key: key.as_ref().map(|key| broker::Secret::new(key.reveal())),
-        placeholder: PLACEHOLDER.to_owned(),
+    let endpoint = Endpoint::parse(url).map_err(|problem| EgressError::Endpoint {
+        url: url.clone(),
+        problem,
+    })?;
+    Ok(Some(ModelDoor {
+        api: match overlay.profile.api.style {
+            Style::Claude => Api::Claude,
+            Style::Codex => Api::Codex,
+            Style::Gemini => Api::Gemini,
+        },
+        endpoint,
+        whose: if *url == overlay.profile.api.endpoint {
+            Whose::Vendor
+        } else {
+            Whose::User
+        },
+        key: key.clone(),
     }))
+}
+
+impl ModelDoor {
+    fn open(&self) -> io::Result<Rc<Broker>> {
+        let key = self.key.as_ref().map(|key| Secret::new(key.reveal().to_owned()));
+        let config = broker::Config {
+            api: self.api,
+            endpoint: self.endpoint.clone(),
+            key: key.transpose().map_err(io::Error::other)?,
+            placeholder: PLACEHOLDER.to_owned(),
+            limits: Limits::STANDARD,
+        };
+        let reach = Reach::new(&self.endpoint, self.whose, Resolver::system()).map_err(io::Error::other)?;
+        Broker::new(config, reach).map_err(io::Error::other)
+    }
 }
 
 impl Egress {
@@ -120,7 +156,10 @@ impl Egress {
                 "/etc/hosts",
                 "127.0.0.1 localhost sandbox\n::1 localhost ip6-localhost ip6-loopback\n".to_owned(),
             ),
-            file("/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n".to_owned()),
+            file(
+                "/etc/nsswitch.conf",
+                "passwd: files\ngroup: files\nhosts: files dns\n".to_owned(),
+            ),
         ]
     }
 
@@ -162,8 +201,27 @@ impl Serve for Egress {
         let open = self.plan.doors.iter().zip(sockets);
         let (doors, sockets): (Vec<doors::Door>, Vec<OwnedFd>) =
             open.filter_map(|(door, socket)| Some((*door, socket?))).unzip();
-        let config = glee_egress::serve::Config::new(doors, self.rules.clone(), self.broker.clone())?;
+        let ipv6 = sockets.iter().any(is_ipv6);
+        let broker = self.model.as_ref().map(ModelDoor::open).transpose()?;
+        if let Some(broker) = &broker {
+            broker.prepare();
+        }
         settle()?;
-        glee_egress::serve::serve(config, sockets, control)
+        let config = serve::Config {
+            doors,
+            rules: self.rules.clone(),
+            book: self.rules.as_ref().map(Book::new),
+            ipv6,
+            resolver: Resolver::system(),
+            broker: broker.map(|broker| broker as Rc<dyn Model>),
+            limits: limits::Limits::STANDARD,
+        };
+        serve::serve(config, sockets, control)
     }
+}
+
+/// Asked of the socket: one for every address is bound to IPv4 alone where there is no IPv6.
+fn is_ipv6(socket: &OwnedFd) -> bool {
+    let address = socket.try_clone().and_then(|copy| TcpListener::from(copy).local_addr());
+    address.is_ok_and(|address| address.is_ipv6())
 }

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use glee_egress::broker::BrokerReport;
-use glee_egress::record::{self, Attempt};
+use glee_egress::record::{Attempt, Outcome as Verdict};
+use glee_egress::report::Report as Served;
 use glee_sandbox::Cause;
 use glee_sandbox::launch::{End, Outcome};
 use serde::Serialize;
@@ -174,10 +175,13 @@ impl Report {
 
     /// What the companion says went in and out; what was refused is a denial too.
     fn take_egress(&mut self, served: Option<&[u8]>) {
-        let Some(served) = served.and_then(|bytes| serde_json::from_slice::<record::Report>(bytes).ok()) else {
+        let Some(served) = served.and_then(|bytes| serde_json::from_slice::<Served>(bytes).ok()) else {
             return;
         };
-        let refused = served.attempts.iter().filter(|attempt| attempt.is_refused());
+        let refused = served
+            .attempts
+            .iter()
+            .filter(|attempt| attempt.verdict == Verdict::Refused);
         self.denials.extend(refused.map(|attempt| Denial {
             kind: "network",
             syscall: "connect".to_owned(),
@@ -194,7 +198,7 @@ impl Report {
         }));
         self.egress = served.attempts;
         if let Some(model) = &mut self.model {
-            model.usage = served.broker;
+            model.usage = served.model.and_then(|usage| serde_json::from_value(usage).ok());
         }
     }
 

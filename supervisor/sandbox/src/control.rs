@@ -104,7 +104,9 @@ impl Report {
             return Ok(None);
         };
         if *tag == b'D' {
-            return doors(body, fds).map(|doors| Some(Self::Doors(doors))).ok_or_else(malformed);
+            return doors(body, fds)
+                .map(|doors| Some(Self::Doors(doors)))
+                .ok_or_else(malformed);
         }
         let fd = fds.into_iter().next();
         let report = match (tag, fd) {

@@ -47,11 +47,7 @@ pub fn directories(program: &Path) -> Vec<PathBuf> {
 fn package_of(file: &Path) -> Option<PathBuf> {
     let parts: Vec<Component<'_>> = file.components().collect();
     let at = parts.iter().rposition(|part| part.as_os_str() == PACKAGES)?;
-    let scoped = parts
-        .get(at + 1)?
-        .as_os_str()
-        .as_encoded_bytes()
-        .starts_with(b"@");
+    let scoped = parts.get(at + 1)?.as_os_str().as_encoded_bytes().starts_with(b"@");
     let length = at + if scoped { 3 } else { 2 };
     // The file itself is no package.
     (parts.len() > length).then(|| parts.iter().take(length).collect())
@@ -67,8 +63,12 @@ struct Description {
 
 fn dependencies(package: &Path) -> Vec<String> {
     let mut text = String::new();
-    let read = fs::File::open(package.join("package.json")).and_then(|file| file.take(LARGEST).read_to_string(&mut text));
-    let Ok(description) = read.map_err(|_| ()).and_then(|_| serde_json::from_str::<Description>(&text).map_err(|_| ())) else {
+    let read =
+        fs::File::open(package.join("package.json")).and_then(|file| file.take(LARGEST).read_to_string(&mut text));
+    let Ok(description) = read
+        .map_err(|_| ())
+        .and_then(|_| serde_json::from_str::<Description>(&text).map_err(|_| ()))
+    else {
         return Vec::new();
     };
     let names = description.dependencies.into_iter().chain(description.optional);

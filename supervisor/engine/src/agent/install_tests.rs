@@ -23,7 +23,10 @@ fn scratch(name: &str) -> PathBuf {
 
 #[test]
 fn a_single_binary_needs_nothing_beside_it() {
-    assert_eq!(directories(Path::new("/home/me/.local/bin/codex")), Vec::<PathBuf>::new());
+    assert_eq!(
+        directories(Path::new("/home/me/.local/bin/codex")),
+        Vec::<PathBuf>::new()
+    );
     assert_eq!(directories(Path::new("/x/node_modules/tool")), Vec::<PathBuf>::new());
 }
 

@@ -44,7 +44,10 @@ pub enum KeyError {
     #[error("cannot run the key command `{program}`: {error}")]
     Command { program: String, error: io::Error },
     #[error("the key command `{program}` failed: {status}")]
-    Failed { program: String, status: std::process::ExitStatus },
+    Failed {
+        program: String,
+        status: std::process::ExitStatus,
+    },
     #[error("{source_name} holds no key: it is empty, too long, or has characters that no key has")]
     NoKey { source_name: String },
 }
@@ -54,7 +57,9 @@ impl KeyError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::File { .. } => "the file must hold the key alone, and be readable for you",
-            Self::Command { .. } | Self::Failed { .. } => "`key_command` is a program and its arguments, without a shell",
+            Self::Command { .. } | Self::Failed { .. } => {
+                "`key_command` is a program and its arguments, without a shell"
+            }
             Self::NoKey { .. } => "it must hold the key alone, on one line",
         }
     }

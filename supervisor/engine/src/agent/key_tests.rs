@@ -21,7 +21,12 @@ fn a_file_comes_before_a_command() {
 
 #[test]
 fn what_is_no_key_is_an_error() {
-    for script in ["true", "echo a b", "printf 'a\\nb\\n'", "head -c 20000 /dev/zero | tr '\\0' a; echo; echo b"] {
+    for script in [
+        "true",
+        "echo a b",
+        "printf 'a\\nb\\n'",
+        "head -c 20000 /dev/zero | tr '\\0' a; echo; echo b",
+    ] {
         assert!(
             matches!(find(None, command(script).as_deref(), &[]), Err(KeyError::NoKey { .. })),
             "{script}"

@@ -80,7 +80,12 @@ pub fn lay(
         line: 0,
         column: 0,
     };
-    for dir in command.files.first().map(|file| install::directories(file)).unwrap_or_default() {
+    for dir in command
+        .files
+        .first()
+        .map(|file| install::directories(file))
+        .unwrap_or_default()
+    {
         allow_reading(policy, dir, &origin, "the agent's own installation");
     }
     let way = way(policy, scene, &profile, key_file, &origin)?;
@@ -94,7 +99,10 @@ pub fn lay(
     let other = other && !matches!(way, Way::Login { .. });
     let home = other.then(|| PathBuf::from(OTHER_HOME));
     let base = home.clone().or_else(|| scene.home.clone()).unwrap_or_default();
-    let fill = |text: &str| text.replace("${endpoint}", endpoint).replace("${placeholder}", PLACEHOLDER);
+    let fill = |text: &str| {
+        text.replace("${endpoint}", endpoint)
+            .replace("${placeholder}", PLACEHOLDER)
+    };
     let counts = |wanted: Option<Reach>| wanted.is_none_or(|wanted| wanted == reach);
     let env = profile.env.iter().filter(|v| counts(v.reach));
     let mut env: Vec<(OsString, OsString)> = env.map(|v| (v.name.clone().into(), fill(&v.value).into())).collect();

@@ -45,6 +45,13 @@ pub(super) fn open(doors: &Doors) -> io::Result<Vec<Option<OwnedFd>>> {
 fn is_absent(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),
-        Some(libc::EAFNOSUPPORT | libc::EADDRNOTAVAIL | libc::EOPNOTSUPP | libc::ENETUNREACH | libc::EACCES | libc::ENODEV)
+        Some(
+            libc::EAFNOSUPPORT
+                | libc::EADDRNOTAVAIL
+                | libc::EOPNOTSUPP
+                | libc::ENETUNREACH
+                | libc::EACCES
+                | libc::ENODEV
+        )
     )
 }

@@ -84,7 +84,10 @@ impl Ledger<'_> {
             }
             (Network::Names { allow, deny }, _) => {
                 let rules = [("allow", allow), ("deny", deny)];
-                for (key, name) in rules.into_iter().flat_map(|(key, names)| names.iter().map(move |name| (key, name))) {
+                for (key, name) in rules
+                    .into_iter()
+                    .flat_map(|(key, names)| names.iter().map(move |name| (key, name)))
+                {
                     let origin = self.origin(&format!("network.{key}.{name}"));
                     let by = &["network namespace", "companion", "seccomp"];
                     self.add(format!("network.{key}: {name}"), origin, by, None);

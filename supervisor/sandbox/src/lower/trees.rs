@@ -7,8 +7,8 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::grants::Cover;
 use glee_policy::resolved::FsAccess;
 
-use super::{Request, base};
 use super::covers::{Covers, glee, hidden, islands};
+use super::{Request, base};
 use crate::plan::{Access, IdMap, Identity, Kind, MadeFile, MountStep, Placeholder, Watch};
 use crate::survey::{Place, Terrain, private_dirs};
 

@@ -1,8 +1,8 @@
 //! Finds the file that the caller named as the command, and the interpreter of a script.
 //!
 //! The caller's own PATH decides. The files found become readable because the caller said so; nothing beside them does.
-//! A script's first line is not the caller's word: by its path it opens a program (executable, and no script or text), and
-//! by `env` whatever the caller's PATH finds under a plain name. A key or a directory it names stays closed.
+//! A script's first line is not the caller's word: it opens a program (executable, and no script or text), by its path or,
+//! through `env`, under a plain name that the caller's PATH finds. A key, a script or a directory it names stays closed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -136,6 +136,7 @@ fn trace(program: &Path, cwd: &Path, path: Option<&OsStr>, found: &mut FoundComm
     // `#!/usr/bin/env NAME`: the interpreter meant is NAME, wherever the caller's PATH finds it.
     if let Some(name) = second.filter(|name| is_plain(name) && first.file_name() == Some(OsStr::new("env")))
         && let Ok(program) = locate(&name, cwd, path)
+        && is_program(&program)
     {
         trace(&program, cwd, path, found, depth - 1);
     }
@@ -150,7 +151,9 @@ fn is_program(path: &Path) -> bool {
     let executable = fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
     let mut head = [0; 4];
     executable
-        && fs::File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok()
+        && fs::File::open(path)
+            .and_then(|mut file| file.read_exact(&mut head))
+            .is_ok()
         && head == *b"\x7fELF"
 }
 

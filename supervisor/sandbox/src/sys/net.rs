@@ -136,7 +136,11 @@ pub fn local_route(address: IpAddr, length: u8) -> io::Result<()> {
             nlmsg_pid: 0,
         },
         route: RouteMessage {
-            family: if address.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 } as u8,
+            family: if address.is_ipv4() {
+                libc::AF_INET
+            } else {
+                libc::AF_INET6
+            } as u8,
             dst_len: length,
             src_len: 0,
             tos: 0,
@@ -152,7 +156,13 @@ pub fn local_route(address: IpAddr, length: u8) -> io::Result<()> {
         *to = *from;
     }
     // SAFETY: socket takes three integers.
-    let raw = unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_ROUTE) };
+    let raw = unsafe {
+        libc::socket(
+            libc::AF_NETLINK,
+            libc::SOCK_RAW | libc::SOCK_CLOEXEC,
+            libc::NETLINK_ROUTE,
+        )
+    };
     let socket = own(check(raw.into())?);
     // SAFETY: `request` is live and holds at least `size` initialised bytes.
     check(unsafe { libc::send(socket.as_raw_fd(), (&raw const request).cast(), size, 0) } as libc::c_long)?;
@@ -161,7 +171,9 @@ pub fn local_route(address: IpAddr, length: u8) -> io::Result<()> {
     // SAFETY: `answer` is live and as long as said.
     let got = unsafe { libc::recv(socket.as_raw_fd(), answer.as_mut_ptr().cast(), answer.len(), 0) };
     check(got as libc::c_long)?;
-    let code = answer.get(size_of::<libc::nlmsghdr>()..).and_then(|rest| rest.first_chunk::<4>());
+    let code = answer
+        .get(size_of::<libc::nlmsghdr>()..)
+        .and_then(|rest| rest.first_chunk::<4>());
     match code.map(|bytes| i32::from_ne_bytes(*bytes)) {
         Some(0) => Ok(()),
         Some(error) => Err(io::Error::from_raw_os_error(-error)),
