@@ -21,9 +21,10 @@ use crate::sys::{fd, landlock, path};
 /// Nobody's on a usual system, and not the sandbox's either.
 const COMPANION_ID: u32 = crate::lower::SANDBOX_ID + 1;
 
-/// What resolving names and checking certificates reads.
+/// What resolving names, checking certificates and knowing this host's own addresses reads.
 const READS: &[&str] = &[
     "/etc",
+    "/proc/self/net",
     "/usr",
     "/run/systemd/resolve",
     "/run/resolvconf",
