@@ -49,13 +49,13 @@ fn gibibytes(bytes: u64) -> f64 {
     f64::from(mebibytes) / 1024.0
 }
 
-/// Sends everything after a `d`, echoes everything after anything else.
+/// Sends everything after a `d` and a zero, echoes everything after anything else.
 fn play(mut stream: TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut buffer = vec![0; BLOCK];
-    let mut word = [0];
+    let mut word = [0; 2];
     stream.read_exact(&mut word)?;
-    if word == *b"d" {
+    if word == *b"d\0" {
         for _ in 0..BYTES / u64::try_from(BLOCK).unwrap_or(1) {
             stream.write_all(&buffer)?;
         }
@@ -72,7 +72,7 @@ fn play(mut stream: TcpStream) -> io::Result<()> {
 
 fn download(port: u16) -> io::Result<u64> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
-    // Not a letter first, or the relay would wait for a whole line.
+    // The zero tells the relay at once that this is no request line.
     stream.write_all(b"d\0")?;
     let mut buffer = vec![0; BLOCK];
     let mut total = 0;
@@ -87,7 +87,7 @@ fn download(port: u16) -> io::Result<u64> {
 fn round_trip(port: u16) -> io::Result<Duration> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port))?;
     stream.set_nodelay(true)?;
-    stream.write_all(b"\x01")?;
+    stream.write_all(b"e\0")?;
     let mut byte = [0];
     let mut times = Vec::new();
     for _ in 0..ROUNDS {

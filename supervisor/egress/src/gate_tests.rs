@@ -51,6 +51,15 @@ fn on_443_only_tls_for_the_allowed_name_passes() {
 }
 
 #[test]
+fn a_name_that_is_doubled_or_hidden_counts_only_where_names_do() {
+    let check = |host: &str, name| check_name(&gate(host, 443).bound, name);
+    assert_eq!(check("a.example", &Naming::Doubled), Err(Stop::NameDoubled));
+    assert_eq!(check("a.example", &Naming::Encrypted), Err(Stop::NameHidden));
+    assert_eq!(check("10.0.0.1", &Naming::Doubled), Ok(()));
+    assert_eq!(check("10.0.0.1", &Naming::Encrypted), Ok(()));
+}
+
+#[test]
 fn an_address_may_be_asked_for_any_name_but_only_in_tls_on_443() {
     let look = |bytes: &[u8]| gate("10.0.0.1", 443).look(bytes);
     for name in [None, Some("b.example")] {

@@ -33,7 +33,20 @@ use crate::serve::{Config, Model, serve};
 const INSIDE: &str = "GLEE_EGRESS_TEST_INSIDE";
 const PLAYED: &str = "the play was performed";
 
-/// Runs `play` in a namespace of its own. `test` is the full name of the calling test.
+/// Tests that run in a namespace of their own.
+macro_rules! plays {
+    ($($name:ident: $play:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            $crate::testing::inside(concat!(module_path!(), "::", stringify!($name)), || async {
+                tokio::task::LocalSet::new().run_until(async { $play().await }).await
+            });
+        }
+    )*};
+}
+pub(crate) use plays;
+
+/// Runs `play` in a namespace of its own. `test` is the path of the calling test.
 pub(crate) fn inside<F: Future<Output = ()>>(test: &str, play: impl FnOnce() -> F) {
     if std::env::var_os(INSIDE).is_some() {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -48,6 +61,7 @@ pub(crate) fn inside<F: Future<Output = ()>>(test: &str, play: impl FnOnce() -> 
         println!("{PLAYED}");
         return;
     }
+    let (_crate, test) = test.split_once("::").unwrap();
     let script = "ip link set lo up && ip route add local 198.18.0.0/15 dev lo && exec \"$0\" \"$@\"";
     let done = Command::new("unshare")
         .args(["--user", "--map-root-user", "--net", "sh", "-euc", script])
@@ -272,4 +286,15 @@ pub(crate) async fn rest(stream: &mut TcpStream) -> String {
         Ok(_) => String::from_utf8_lossy(&got).into_owned(),
         Err(error) => format!("{}[{}]", String::from_utf8_lossy(&got), error.kind()),
     }
+}
+
+/// Answers with what it was asked, as the body.
+pub(crate) async fn mirror(mut stream: TcpStream) {
+    let mut buffer = vec![0; 65536];
+    let mut asked = String::new();
+    while let Ok(Ok(count @ 1..)) = tokio::time::timeout(Duration::from_millis(300), stream.read(&mut buffer)).await {
+        asked.push_str(&String::from_utf8_lossy(&buffer[..count]));
+    }
+    let answer = format!("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{asked}");
+    let _ = stream.write_all(answer.as_bytes()).await;
 }

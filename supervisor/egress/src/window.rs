@@ -67,12 +67,6 @@ impl Window {
         buffer.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// Whether there is no room for another byte.
-    #[must_use]
-    pub fn is_full(&self) -> bool {
-        self.end - self.start >= BUFFER
-    }
-
     /// The first `count` bytes have gone on.
     pub fn consume(&mut self, count: usize) {
         self.start = (self.start + count).min(self.end);

@@ -118,12 +118,6 @@ impl Guard {
         }
     }
 
-    /// Whether anything was let through to the server.
-    #[must_use]
-    pub fn has_passed(&self) -> bool {
-        self.heads > 0
-    }
-
     fn piece(&mut self, window: &[u8]) -> Result<Look, Bad> {
         if let State::Asked(_) = self.state {
             return Ok(Look::Hold);

@@ -137,3 +137,7 @@ fn from_dial(error: DialError) -> Refusal {
         },
     }
 }
+
+#[cfg(test)]
+#[path = "proxy_tests.rs"]
+pub(crate) mod tests;
