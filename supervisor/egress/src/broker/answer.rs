@@ -41,7 +41,7 @@ pub(super) enum Failure {
     NoRoots(String),
     #[error("cannot speak TLS: {0}")]
     TlsSetup(#[from] rustls::Error),
-    #[error("{endpoint} did not answer: {source}")]
+    #[error("{endpoint} did not answer: {}", causes(source))]
     Exchange { endpoint: String, source: hyper::Error },
     #[error("{endpoint} did not answer within {seconds} s")]
     HeadTimeout { endpoint: String, seconds: u64 },
@@ -88,6 +88,15 @@ impl Failure {
         let text = format!("the sandbox's model broker: {self}");
         response(api, self.status(), Kind::Failed, &text)
     }
+}
+
+/// An error and what caused it: hyper keeps the cause to itself.
+pub(super) fn causes(error: &hyper::Error) -> String {
+    let first: Option<&dyn std::error::Error> = Some(error);
+    let chain: Vec<String> = std::iter::successors(first, |error| error.source())
+        .map(ToString::to_string)
+        .collect();
+    chain.join(": ")
 }
 
 /// For a CLI that asks whether anyone is there.

@@ -11,6 +11,7 @@ use std::time::Duration;
 use hyper::body::{Body, Bytes, Frame, Incoming};
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::answer::causes;
 use super::redact::Redactor;
 use super::report::Tally;
 use super::upstream::Line;
@@ -37,7 +38,7 @@ enum State {
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DownloadProblem {
-    #[error("the answer broke off: {0}")]
+    #[error("the answer broke off: {}", causes(.0))]
     Broken(#[from] hyper::Error),
     #[error("the answer stopped for {0} s")]
     Silent(u64),

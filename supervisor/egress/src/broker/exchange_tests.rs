@@ -293,6 +293,13 @@ fn a_stream_cut_in_the_middle_is_cut_for_the_client_and_counts_as_failed() {
         assert!(!answer.ends_with("0\r\n\r\n"), "{answer}");
         let report = stage.broker.report();
         assert_eq!((report.failed, report.input_tokens, report.output_tokens), (1, 5, 1));
+        let reasons: Vec<_> = report.reasons.keys().collect();
+        assert!(
+            reasons
+                .iter()
+                .all(|r| r.starts_with("the answer broke off: ") && r.contains("peer closed")),
+            "{reasons:?}"
+        );
     });
 }
 
