@@ -170,7 +170,7 @@ fn start(
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
     let Ends { ours, theirs } = ends;
     let (alive_read, alive_write) = fd::pipe().map_err(named("liveness pipe"))?;
-    let trees = Trees::prepare(plan)?;
+    let (trees, holders) = Trees::prepare(plan)?;
     let groups = group.entry().map_err(named("cgroup"))?;
     let v2 = group.v2_dir().and_then(|dir| path::open_dir_exact(dir).ok());
     let mut inheritance = Inheritance {
@@ -208,14 +208,14 @@ fn start(
     match side {
         Side::Child => {
             drop((ours, alive_write, v2));
-            let janitor = caller.janitor.raw_socket().unsigned_abs();
-            // It would keep the janitor from seeing that the supervisor is dead.
-            let _ = fd::close_range(janitor, janitor);
+            if let Some(janitor) = caller.janitor.raw_socket().map(i32::unsigned_abs) {
+                // It would keep the janitor from seeing that the supervisor is dead.
+                let _ = fd::close_range(janitor, janitor);
+            }
             inheritance.namespaces = namespaces;
             init::main(inheritance)
         }
         Side::Parent { pid, pidfd } => {
-            drop(inheritance);
             let mut child = Child {
                 pid,
                 pidfd,
@@ -226,7 +226,10 @@ fn start(
             };
             // Before the child may go on: whoever cleans up after us must be able to see its end.
             let entrusted = caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"));
-            if let Err(error) = entrusted.and_then(|()| admit(plan, &mut child)) {
+            let admitted = entrusted.and_then(|()| admit(plan, &mut child));
+            // The child's own, closed and collected while it works.
+            drop((inheritance, holders));
+            if let Err(error) = admitted {
                 let _ = process::pidfd_kill(child.pidfd.as_fd(), libc::SIGKILL);
                 let _ = process::wait(pid.0, 0);
                 return Err(error);
