@@ -187,11 +187,12 @@ fn start(
         started: caller.started,
         watch_memory: missing.iter().any(|m| m.limit == cgroup::Controller::Memory),
     };
-    // The cgroup namespace comes later, from inside: its root must be the group that the child has entered by then.
+    // The cgroup namespace comes later, from inside: its root must be the group that the child has entered by then. So
+    // does the network namespace, which would keep us waiting here: see `init::network`.
     let wanted: Vec<Namespace> = plan.namespaces.clone();
     let flags = |list: &[Namespace]| {
         list.iter()
-            .filter(|n| **n != Namespace::Cgroup)
+            .filter(|n| !matches!(n, Namespace::Cgroup | Namespace::Net))
             .fold(0, |flags, n| flags | n.flag())
     };
     let (side, namespaces) = match process::clone_into(flags(&wanted), v2.as_ref().map(AsFd::as_fd)) {
