@@ -13,6 +13,7 @@ mod supervise;
 mod terminal;
 mod warden;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
@@ -95,7 +96,8 @@ fn guarded(
 ///
 /// They have no name and no other owner that would miss them: root, who made them, may do everything anyway.
 fn give_pipes(plan: &SandboxPlan) {
-    for number in 0..3 {
+    let is_pipe = |number: &i32| path::lstat_at(fd::borrow(*number), OsStr::new("")).is_ok_and(|stat| stat.is_pipe());
+    for number in (0..3).filter(is_pipe) {
         let name = fs::read_link(format!("/proc/self/fd/{number}")).unwrap_or_default();
         if name.as_os_str().as_encoded_bytes().starts_with(b"pipe:") {
             // Without it only the reopening fails.
