@@ -172,3 +172,13 @@ fn the_roots_say_every_key_themselves() {
         assert_eq!(flatten(&profile(name), &NoLibrary).unwrap(), profile(name));
     }
 }
+
+#[test]
+fn what_was_read_at_build_time_is_what_the_text_says() {
+    for name in names() {
+        let source = source(name);
+        let text = crate::yaml::read(&source, rules(name).unwrap()).unwrap();
+        let tokens = tokens(name).unwrap_or_else(|| panic!("{name} is not plain enough to be read at build time"));
+        assert_eq!(crate::yaml::assemble(&source, tokens).unwrap(), text, "{name}");
+    }
+}

@@ -13,7 +13,7 @@
 use crate::builtin;
 use crate::error::{MAX_EXTENDS, PolicyError, place};
 use crate::origin::{Origin, Source};
-use crate::parse::parse;
+use crate::parse::{parse, parse_tokens};
 use crate::policy::{Clause, LimitRules, NetworkRule, Policy};
 use crate::resolved::Mode;
 use crate::suggest::nearest;
@@ -42,7 +42,11 @@ impl Library for NoLibrary {
 /// A profile by name, parsed. Built-in ones come first, without their examples.
 pub fn profile(name: &str, at: &Origin, library: &dyn Library) -> Result<Policy, PolicyError> {
     if let Some(text) = builtin::rules(name) {
-        return parse(&builtin::source(name), text);
+        let source = builtin::source(name);
+        return match builtin::tokens(name) {
+            Some(tokens) => parse_tokens(&source, tokens),
+            None => parse(&source, text),
+        };
     }
     if let Some((source, text)) = library.profile(name) {
         return parse(&source, &text);

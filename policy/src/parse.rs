@@ -14,7 +14,7 @@ use crate::value::{
     Whole, argv, cpus, endpoint, env_pattern, example, image, list, name_pattern, path_rules, profile_name, runtime,
     whole_number,
 };
-use crate::yaml::{self, Node, Value};
+use crate::yaml::{self, Node, Token, Value};
 
 const TOP: Fields = &[
     "extends",
@@ -47,7 +47,15 @@ const LIMITS: Fields = &[
 
 /// Reads a policy file.
 pub fn parse(source: &Source, text: &str) -> Result<Policy, PolicyError> {
-    let root = yaml::read(source, text)?;
+    from_root(source, &yaml::read(source, text)?)
+}
+
+/// Reads a policy whose text was taken apart before.
+pub(crate) fn parse_tokens(source: &Source, tokens: &[Token]) -> Result<Policy, PolicyError> {
+    from_root(source, &yaml::assemble(source, tokens)?)
+}
+
+fn from_root(source: &Source, root: &Node) -> Result<Policy, PolicyError> {
     let Value::Map(entries) = &root.value else {
         return Err(PolicyError::NotAMapping {
             at: place(source, root.line.max(1), root.column.max(1)),
@@ -55,9 +63,9 @@ pub fn parse(source: &Source, text: &str) -> Result<Policy, PolicyError> {
         });
     };
     if !entries.iter().any(|(key, _)| key.name == "security") {
-        return policy(source, &root, "");
+        return policy(source, root, "");
     }
-    let security = only(source, &root, "", &["security"])?;
+    let security = only(source, root, "", &["security"])?;
     let permissions = only(source, security, "security", &["subagent_permissions"])?;
     policy(source, permissions, "security.subagent_permissions")
 }

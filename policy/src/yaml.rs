@@ -5,6 +5,7 @@
 //! Strict: duplicate keys, tags, directives, keys that are not text, several documents, deep nesting and expanding aliases
 //! are errors. INVARIANT: the tree is at most `MAX_DEPTH` deep, and aliases add at most `MAX_COPIED` to it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_saphyr::granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, options};
@@ -75,11 +76,41 @@ pub(crate) fn read(source: &Source, text: &str) -> Result<Node, PolicyError> {
         let (event, span) = event.map_err(|error| in_our_words(source, &error))?;
         tree.take(event, span.start)?;
     }
-    Ok(tree.root.unwrap_or(Node {
-        value: Value::Null,
-        line: 1,
-        column: 1,
-    }))
+    Ok(tree.finish())
+}
+
+/// A piece of a plain document, as `build.rs` writes it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Token {
+    pub(crate) what: What,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum What {
+    /// A scalar without quotes: its text tells its type.
+    Word(&'static str),
+    Quoted(&'static str),
+    List,
+    Map,
+    End,
+}
+
+/// Puts a document together from its pieces.
+pub(crate) fn assemble(source: &Source, tokens: &[Token]) -> Result<Node, PolicyError> {
+    let mut tree = Tree::new(source);
+    for token in tokens {
+        let at = place(source, token.line, token.column);
+        match token.what {
+            What::Word(text) => tree.scalar(text.into(), ScalarStyle::Plain, 0, &at)?,
+            What::Quoted(text) => tree.scalar(text.into(), ScalarStyle::DoubleQuoted, 0, &at)?,
+            What::List => tree.start(Inside::List(Vec::new()), 0, &at)?,
+            What::Map => tree.start(Inside::map(), 0, &at)?,
+            What::End => tree.end(&at)?,
+        }
+    }
+    Ok(tree.finish())
 }
 
 /// Checks that bytes are text, and names the place where they stop being it.
@@ -143,6 +174,16 @@ enum Inside {
     },
 }
 
+impl Inside {
+    fn map() -> Self {
+        Self::Map {
+            entries: Vec::new(),
+            seen: BTreeSet::new(),
+            key: None,
+        }
+    }
+}
+
 /// What a value costs to copy.
 #[derive(Clone, Copy)]
 struct Size {
@@ -177,45 +218,46 @@ impl<'s> Tree<'s> {
             return Err(syntax(at, "tags (`!…`) are not read"));
         }
         match event {
-            Event::Scalar(text, style, anchor, _) => {
-                if self.wants_key() {
-                    return self.key(text.into_owned(), &at);
-                }
-                let size = Size {
-                    weight: 1 + text.len() / 16,
-                    depth: 0,
-                };
-                let value = if style == ScalarStyle::Plain {
-                    plain(&text)
-                } else {
-                    Value::Text(text.into_owned())
-                };
-                self.add(
-                    Node {
-                        value,
-                        line: at.line,
-                        column: at.column,
-                    },
-                    size,
-                    anchor,
-                    &at,
-                )
-            }
+            Event::Scalar(text, style, anchor, _) => self.scalar(text, style, anchor, &at),
             Event::SequenceStart(_, anchor, _) => self.start(Inside::List(Vec::new()), anchor, &at),
-            Event::MappingStart(_, anchor, _) => self.start(
-                Inside::Map {
-                    entries: Vec::new(),
-                    seen: BTreeSet::new(),
-                    key: None,
-                },
-                anchor,
-                &at,
-            ),
+            Event::MappingStart(_, anchor, _) => self.start(Inside::map(), anchor, &at),
             Event::SequenceEnd | Event::MappingEnd => self.end(&at),
             Event::Alias(anchor) => self.alias(anchor, &at),
             Event::DocumentStart(..) if self.root.is_some() => Err(PolicyError::MultipleDocuments { at }),
             _ => Ok(()),
         }
+    }
+
+    /// What was read. An empty document is `Value::Null`.
+    fn finish(self) -> Node {
+        self.root.unwrap_or(Node {
+            value: Value::Null,
+            line: 1,
+            column: 1,
+        })
+    }
+
+    fn scalar(
+        &mut self,
+        text: Cow<'_, str>,
+        style: ScalarStyle,
+        anchor: usize,
+        at: &Origin,
+    ) -> Result<(), PolicyError> {
+        if self.wants_key() {
+            return self.key(text.into_owned(), at);
+        }
+        let size = Size {
+            weight: 1 + text.len() / 16,
+            depth: 0,
+        };
+        let value = if style == ScalarStyle::Plain {
+            plain(&text)
+        } else {
+            Value::Text(text.into_owned())
+        };
+        let (line, column) = (at.line, at.column);
+        self.add(Node { value, line, column }, size, anchor, at)
     }
 
     fn wants_key(&self) -> bool {

@@ -43,6 +43,17 @@ pub(crate) enum Command {
     },
 }
 
+/// What `run` understands, `--project` included.
+#[derive(Debug, Parser)]
+#[command(name = "run")]
+pub(crate) struct RunAlone {
+    #[arg(long)]
+    pub(crate) project: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) arguments: RunArgs,
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit status: the command's own; 128+N if signal N ended it; 124 the deadline was reached;

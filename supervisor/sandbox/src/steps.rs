@@ -168,7 +168,9 @@ impl Step {
                 "serves what the policy lets out, in a process of its own that holds nothing of the sandbox or of the caller"
             }
             Self::Sources => "only root can open every source; later there is no root",
-            Self::Namespaces => "one clone makes them all and owns them: no process is ever half inside",
+            Self::Namespaces => {
+                "one clone makes them, and a child of it the network's meanwhile: the new user namespace owns them all"
+            }
             Self::IdMaps => "only the parent may write them; before that the child is nobody and waits",
             Self::Watch => "before the child goes on, so that nothing the host makes from now on is missed",
             Self::Identity => {

@@ -16,12 +16,12 @@ const ENTER: &[(Step, &str)] = &[
     (Step::CgroupNamespace, "CLONE_NEWCGROUP"),
     (Step::Mounts, "root::build("),
     (Step::Hostname, "process::set_hostname("),
-    (Step::Loopback, "net::loopback_up("),
+    (Step::Loopback, "network.enter("),
     (Step::Doors, "doors::open("),
 ];
 const ROOT: &[(Step, &str)] = &[(Step::Mounts, "build.apply("), (Step::PivotRoot, "mount::switch_root(")];
 const PREPARE: &[(Step, &str)] = &[
-    (Step::Loopback, "enter(inheritance)"),
+    (Step::Loopback, "enter(inheritance,"),
     (Step::Session, "process::setsid("),
     (Step::PseudoTerminal, "term::open_master("),
 ];

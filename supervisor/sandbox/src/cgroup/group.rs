@@ -1,5 +1,6 @@
 //! Makes the groups of one run, and acts on them.
 
+use std::cell::Cell;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -9,6 +10,8 @@ use super::entry::Entry;
 use super::facts::{Facts, Place, Unified};
 use super::plan::{Absent, Invalid, Setting, settings};
 use super::proc_text::{Version, membership};
+use crate::sys::path;
+
 use super::{Action, Controller, Missing, Reason, Request, Verdict, files, remove};
 
 /// One directory in one hierarchy.
@@ -27,6 +30,8 @@ pub(super) struct Member {
 pub struct Group {
     name: String,
     members: Vec<Member>,
+    /// Nothing is left for `drop` to try again.
+    removed: Cell<bool>,
 }
 
 /// Makes the groups that the request needs, and the v2 one wherever there is v2. Limits that none of them enforces come
@@ -44,6 +49,7 @@ pub fn create(facts: &Facts, request: &Request) -> (Group, Vec<Missing>) {
             Group {
                 name: String::new(),
                 members: Vec::new(),
+                removed: Cell::new(false),
             },
             missing,
         );
@@ -53,6 +59,7 @@ pub fn create(facts: &Facts, request: &Request) -> (Group, Vec<Missing>) {
         group: Group {
             name,
             members: Vec::new(),
+            removed: Cell::new(false),
         },
         missing: Vec::new(),
     };
@@ -76,6 +83,12 @@ pub fn create(facts: &Facts, request: &Request) -> (Group, Vec<Missing>) {
     }
     build.missing.sort_by_key(|missing| missing.limit);
     (build.group, build.missing)
+}
+
+/// Could `create` make a group? False only where every attempt would be refused.
+#[must_use]
+pub fn may_create(facts: &Facts) -> bool {
+    facts.dirs().into_iter().any(path::is_writable)
 }
 
 fn wanted(request: &Request) -> impl Iterator<Item = Controller> {
@@ -247,7 +260,9 @@ impl Group {
 
     /// Removes every group, waiting up to 2 s for processes that are just dying.
     pub fn remove(&self) -> io::Result<()> {
-        remove::remove_paths(&self.paths())
+        remove::remove_paths(&self.paths())?;
+        self.removed.set(true);
+        Ok(())
     }
 
     /// For another process that cleans up after our death, with [`super::remove_paths`].
@@ -262,7 +277,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        for member in &self.members {
+        for member in self.members.iter().filter(|_| !self.removed.get()) {
             remove::once(&member.dir);
         }
     }

@@ -32,7 +32,7 @@ mod remove_tests;
 
 pub use entry::Entry;
 pub use facts::{Facts, Place, Unified, detect};
-pub use group::{Group, create};
+pub use group::{Group, create, may_create};
 pub use reason::{Action, Missing, Reason};
 pub use remove::{any_left, remove_paths, sweep_stale};
 pub use verdict::Verdict;

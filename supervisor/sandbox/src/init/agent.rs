@@ -171,15 +171,14 @@ fn restrict(rules: &LandlockPlan) -> Result<(), Failed> {
             error,
         };
         let file = path::open_path(at).map_err(about)?;
-        let is_dir = path::lstat_at(file.as_fd(), std::ffi::OsStr::new(""))
-            .map_err(about)?
-            .is_dir();
-        let rights = if is_dir {
-            *rights
-        } else {
-            rights & landlock::FILE_RIGHTS
-        };
-        landlock::allow_beneath(ruleset.as_fd(), file.as_fd(), rights & handled).map_err(about)?;
+        let allow = |rights| landlock::allow_beneath(ruleset.as_fd(), file.as_fd(), rights);
+        match allow(rights & handled) {
+            // What is no directory has fewer rights, and the kernel refuses the others.
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+                allow(rights & handled & landlock::FILE_RIGHTS).map_err(about)?;
+            }
+            other => other.map_err(about)?,
+        }
     }
     landlock::restrict_self(ruleset.as_fd(), 0).step("landlock")
 }

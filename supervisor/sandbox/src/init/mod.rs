@@ -5,6 +5,7 @@
 mod agent;
 mod doors;
 mod memory;
+mod network;
 mod reap;
 pub(crate) mod root;
 mod tree;
@@ -21,7 +22,7 @@ use crate::seccomp::Instruction;
 use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Side};
 use crate::sys::socket::Wait;
-use crate::sys::{fd, mount, net, path, term};
+use crate::sys::{fd, mount, path, term};
 
 /// What the supervisor hands to its child. Everything else inherited is closed before the command starts.
 #[derive(Debug)]
@@ -101,6 +102,12 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
     let plan = inheritance.plan;
     // We are a copy of the supervisor in new namespaces: nobody in our user namespace yet, outside still the caller.
     process::die_with_parent().step("die with parent")?;
+    let network = inheritance
+        .namespaces
+        .contains(&Namespace::Net)
+        .then(network::begin)
+        .transpose()
+        .step("network namespace")?;
     // Its own death would not wake us on the control socket alone: the janitor holds the other end, too.
     let waiting = [
         (Some(inheritance.control.as_fd()), Want::Read),
@@ -119,7 +126,7 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
         groups.enter().step("cgroup")?;
     }
     match plan.containment {
-        Containment::Namespaces => enter(inheritance)?,
+        Containment::Namespaces => enter(inheritance, network)?,
         // No pid namespace holds the tree together: orphans come to us, and we end them.
         Containment::Landlock | Containment::Inherit => process::child_subreaper().step("subreaper")?,
     }
@@ -159,7 +166,7 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
 }
 
 /// From a fresh clone to a finished root.
-fn enter(inheritance: &Inheritance<'_>) -> Result<(), Failed> {
+fn enter(inheritance: &Inheritance<'_>, network: Option<network::Pending>) -> Result<(), Failed> {
     let plan = inheritance.plan;
     let identity = &plan.identity;
     let in_user_namespace = inheritance.namespaces.contains(&Namespace::User);
@@ -187,8 +194,8 @@ fn enter(inheritance: &Inheritance<'_>) -> Result<(), Failed> {
     if inheritance.namespaces.contains(&Namespace::Uts) {
         process::set_hostname("sandbox").step("hostname")?;
     }
-    if inheritance.namespaces.contains(&Namespace::Net) {
-        net::loopback_up().step("loopback")?;
+    if let Some(network) = network {
+        network.enter().step("network namespace")?;
     }
     if !plan.doors.list.is_empty() {
         let open = doors::open(&plan.doors).step("doors")?;

@@ -37,8 +37,9 @@ pub(super) fn main(inheritance: Inheritance<'_>, command: Pid) -> ! {
             .deadline
             .map(|time| started + time + plan.grace + Duration::from_secs(1)),
     };
-    if let Ok((control, alive)) = harden(plan, control, alive) {
-        serve(&control, &alive, command, &watch);
+    let kept = harden(plan, control, alive);
+    if let Ok((control, alive)) = &kept {
+        serve(control, alive, command, &watch);
     }
     // Nothing may go on without a guardian.
     tree::end();

@@ -5,6 +5,7 @@
 //! resolved before the run is what is mounted, or the run is refused.
 //! INVARIANT (parents first): steps are carried out in order; `lower` has put parents before what lies in them.
 
+use std::cell::RefCell;
 use std::ffi::{CString, OsStr};
 use std::fmt::Write as _;
 use std::fs;
@@ -33,6 +34,10 @@ struct Build<'a> {
     space: OwnedFd,
     root: OwnedFd,
     trees: &'a Trees,
+    /// The directory in which the last name was made.
+    last: RefCell<Option<(PathBuf, OwnedFd)>>,
+    /// A mask of each kind that is mounted already: others are copies of it.
+    masks: RefCell<[Option<OwnedFd>; 2]>,
 }
 
 /// Builds the new root from the plan and switches to it.
@@ -70,7 +75,13 @@ pub(crate) fn build(plan: &SandboxPlan, trees: &Trees) -> Result<(), Failure> {
         || "attach new root".into(),
         mount::attach(root.as_fd(), host_root.as_fd()),
     )?;
-    let build = Build { space, root, trees };
+    let build = Build {
+        space,
+        root,
+        trees,
+        last: RefCell::default(),
+        masks: RefCell::default(),
+    };
     for (number, step) in plan.mounts.iter().enumerate() {
         build.apply(number, step).map_err(|e| Failure {
             what: describe(step, &e.what),
@@ -81,10 +92,13 @@ pub(crate) fn build(plan: &SandboxPlan, trees: &Trees) -> Result<(), Failure> {
         || "read-only root".into(),
         mount::set_attr_here(build.root.as_fd(), RDONLY | NOSUID | NODEV),
     )?;
-    // Two layers go: the private space that was laid over the host's root, and the host's root itself.
+    // The private space (with the new root on it) leaves the top of the host's root, where it would have to be detached
+    // by itself: each detaching waits for all CPUs.
+    let aside = path::open_path(Path::new("/proc")).and_then(|aside| mount::attach(build.space.as_fd(), aside.as_fd()));
+    let layers = if aside.is_ok() { 1 } else { 2 };
     fail(
         || "pivot_root".into(),
-        mount::switch_root(build.root.as_fd(), host_root.as_fd(), 2),
+        mount::switch_root(build.root.as_fd(), host_root.as_fd(), layers),
     )
 }
 
@@ -165,23 +179,36 @@ impl Build<'_> {
             }
             MountStep::Pin { at } => self.cover_with_itself(relative(at), NOSUID | NODEV),
             MountStep::Protect { at } => self.cover_with_itself(relative(at), RDONLY | NOSUID | NODEV),
-            MountStep::Hide { at, kind } => {
-                let mask = match kind {
-                    Kind::Dir => "masks/dir",
-                    Kind::File => "masks/file",
-                };
-                let source = fail(|| mask.into(), path::open_beneath(self.space.as_fd(), Path::new(mask)))?;
-                let tree = fail(|| "open_tree".into(), mount::open_tree_clone(source.as_fd()))?;
-                fail(
-                    || "mount_setattr".into(),
-                    mount::set_attr(tree.as_fd(), RDONLY | NOSUID | NODEV | NOEXEC),
-                )?;
-                self.attach(&tree, relative(at))
-            }
+            MountStep::Hide { at, kind } => self.hide(relative(at), *kind),
         }
     }
 
+    fn hide(&self, at: &Path, kind: Kind) -> Result<(), Failure> {
+        let (number, mask) = match kind {
+            Kind::Dir => (0, "masks/dir"),
+            Kind::File => (1, "masks/file"),
+        };
+        let mut masks = self.masks.borrow_mut();
+        if let Some(Some(mounted)) = masks.get(number) {
+            // With the attributes of what it is a copy of.
+            let tree = fail(|| "open_tree".into(), mount::open_tree_clone(mounted.as_fd()))?;
+            return self.attach(&tree, at);
+        }
+        let source = fail(|| mask.into(), path::open_beneath(self.space.as_fd(), Path::new(mask)))?;
+        let tree = fail(|| "open_tree".into(), mount::open_tree_clone(source.as_fd()))?;
+        fail(
+            || "mount_setattr".into(),
+            mount::set_attr(tree.as_fd(), RDONLY | NOSUID | NODEV | NOEXEC),
+        )?;
+        self.attach(&tree, at)?;
+        if let Some(slot) = masks.get_mut(number) {
+            *slot = Some(tree);
+        }
+        Ok(())
+    }
+
     fn attach(&self, tree: &OwnedFd, at: &Path) -> Result<(), Failure> {
+        self.covering(at);
         attach(tree, &self.open(at)?)
     }
 
@@ -194,40 +221,65 @@ impl Build<'_> {
         if at.as_os_str().is_empty() || path::open_beneath(self.root.as_fd(), at).is_ok() {
             return Ok(());
         }
-        if let Some(parent) = at.parent() {
-            self.directories(parent)?;
-        }
-        fail(|| "mkdir".into(), path::mkdir_at(self.root.as_fd(), at, 0o755))
+        self.within(at, |dir, name| {
+            fail(|| "mkdir".into(), path::mkdir_at(dir, name, 0o755))
+        })
+    }
+
+    /// Makes something in the directory of `at`, by its last name alone: no link can lead the call elsewhere.
+    ///
+    /// Neighbours come one after the other, so the last directory stays open.
+    fn within<T>(
+        &self,
+        at: &Path,
+        make: impl FnOnce(BorrowedFd<'_>, &Path) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let (Some(parent), Some(name)) = (at.parent(), at.file_name()) else {
+            return make(self.root.as_fd(), at);
+        };
+        let kept = self.last.take().filter(|(known, _)| known == parent);
+        let (parent, dir) = match kept {
+            Some(kept) => kept,
+            None => {
+                self.directories(parent)?;
+                (parent.to_owned(), self.open(parent)?)
+            }
+        };
+        let made = make(dir.as_fd(), Path::new(name));
+        self.last.replace(Some((parent, dir)));
+        made
+    }
+
+    /// Something is about to be laid over `at`: what was open at or below it is not what a path leads to any more.
+    fn covering(&self, at: &Path) {
+        self.last.borrow_mut().take_if(|(known, _)| known.starts_with(at));
     }
 
     /// What lies at the path, made if it is not there.
     fn mountpoint(&self, at: &Path, kind: Kind) -> Result<OwnedFd, Failure> {
-        if let Ok(there) = path::open_beneath(self.root.as_fd(), at) {
-            return Ok(there);
-        }
-        if let Some(parent) = at.parent() {
-            self.directories(parent)?;
-        }
-        skeleton(self.root.as_fd(), at.as_os_str(), kind)?;
-        self.open(at)
+        let made = self.within(at, |dir, name| match kind {
+            Kind::Dir => fail(|| "mkdir".into(), path::mkdir_at(dir, name, 0o755))
+                .and_then(|()| fail(|| "mount point".into(), path::open_beneath(dir, name))),
+            // The new file is itself the place to mount on.
+            Kind::File => fail(|| "create".into(), path::create_at(dir, name, 0o644)),
+        });
+        self.covering(at);
+        // It was there already, or only its making was refused.
+        made.or_else(|failure| self.open(at).map_err(|_| failure))
     }
 
     fn symlink(&self, at: &Path, target: &Path) -> Result<(), Failure> {
-        if let Some(parent) = at.parent() {
-            self.directories(parent)?;
-        }
-        match path::symlink_at(target, self.root.as_fd(), at) {
+        self.within(at, |dir, name| match path::symlink_at(target, dir, name) {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             other => fail(|| "symlink".into(), other),
-        }
+        })
     }
 
     fn file(&self, at: &Path, contents: &[u8]) -> Result<(), Failure> {
-        if let Some(parent) = at.parent() {
-            self.directories(parent)?;
-        }
-        let file = fail(|| "create".into(), path::create_at(self.root.as_fd(), at, 0o644))?;
-        fail(|| "write".into(), fs::File::from(file).write_all(contents))
+        self.within(at, |dir, name| {
+            let file = fail(|| "create".into(), path::create_at(dir, name, 0o644))?;
+            fail(|| "write".into(), fs::File::from(file).write_all(contents))
+        })
     }
 
     /// A directory of the private space, as a writable tree.
@@ -247,6 +299,7 @@ impl Build<'_> {
     }
 
     fn cover_with_itself(&self, at: &Path, attributes: u64) -> Result<(), Failure> {
+        self.covering(at);
         let target = fail(|| "open".into(), path::open_beneath(self.root.as_fd(), at))?;
         let tree = fail(|| "open_tree".into(), mount::open_tree_clone(target.as_fd()))?;
         fail(|| "mount_setattr".into(), mount::set_attr(tree.as_fd(), attributes))?;

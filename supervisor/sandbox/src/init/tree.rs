@@ -34,11 +34,10 @@ pub(super) fn signal(signal: i32) {
     }
 }
 
-/// Kills every process below us and collects it.
+/// Kills every process below us and collects it, as far as our own end would not.
 pub(super) fn end() {
     if process::getpid().0 == 1 {
-        // Our own end kills the namespace; this only makes it sooner.
-        let _ = process::kill(-1, libc::SIGKILL);
+        // Our own end, which follows, kills all of the namespace.
         return;
     }
     for _ in 0..ROUNDS {

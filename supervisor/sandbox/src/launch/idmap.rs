@@ -13,11 +13,26 @@ use crate::init::root::{Failure, prepare};
 use crate::plan::{IdMap, Identity, MountStep, SandboxPlan};
 use crate::sys::fd;
 use crate::sys::mount;
-use crate::sys::process::{self, Side};
+use crate::sys::process::{self, Pid, Side};
 
 /// Detached trees by the number of their step.
 #[derive(Debug, Default)]
 pub(crate) struct Trees(BTreeMap<usize, OwnedFd>);
+
+/// Processes that were needed for their user namespace only. They have been told to end; dropping this collects them.
+///
+/// Apart from [`Trees`], which the child has too: it must not wait for processes that are not its own.
+#[derive(Debug, Default)]
+pub(crate) struct Holders(Vec<Pid>);
+
+impl Drop for Holders {
+    fn drop(&mut self) {
+        for pid in &self.0 {
+            // It is our child until we have waited for it, so this can only be it.
+            let _ = process::wait(pid.0, 0);
+        }
+    }
+}
 
 impl Trees {
     /// The tree of a step, by its number in the plan.
@@ -26,10 +41,10 @@ impl Trees {
     }
 
     /// Prepares every bind of the plan. Does nothing for an ordinary user, whose init opens its sources itself.
-    pub(crate) fn prepare(plan: &SandboxPlan) -> Result<Self, Failure> {
-        let mut trees = Self::default();
+    pub(crate) fn prepare(plan: &SandboxPlan) -> Result<(Self, Holders), Failure> {
+        let (mut trees, mut holders) = (Self::default(), Holders::default());
         if !plan.identity.from_root {
-            return Ok(trees);
+            return Ok((trees, holders));
         }
         let mut maps: BTreeMap<IdMap, OwnedFd> = BTreeMap::new();
         for (number, step) in plan.mounts.iter().enumerate() {
@@ -49,7 +64,7 @@ impl Trees {
             })?;
             if let Some(map) = idmap {
                 if !maps.contains_key(map) {
-                    maps.insert(*map, user_namespace(*map, &plan.identity).map_err(about)?);
+                    maps.insert(*map, user_namespace(*map, &plan.identity, &mut holders).map_err(about)?);
                 }
                 if let Some(userns) = maps.get(map) {
                     mount::set_idmap(tree.as_fd(), userns.as_fd()).map_err(about)?;
@@ -57,7 +72,7 @@ impl Trees {
             }
             trees.0.insert(number, tree);
         }
-        Ok(trees)
+        Ok((trees, holders))
     }
 }
 
@@ -79,8 +94,9 @@ pub(crate) fn map_text(from: u32, to: u32) -> String {
     text
 }
 
-/// A user namespace that exists only for its map. Its one process waits on a pipe and is gone when this returns.
-fn user_namespace(map: IdMap, identity: &Identity) -> io::Result<OwnedFd> {
+/// A user namespace that exists only for its map. Its one process waits on a pipe that is closed when this returns; its
+/// end is nobody's concern until the sandbox is on its way.
+fn user_namespace(map: IdMap, identity: &Identity, holders: &mut Holders) -> io::Result<OwnedFd> {
     let (read, write) = fd::pipe()?;
     match process::clone_into(libc::CLONE_NEWUSER, None)? {
         Side::Child => {
@@ -91,6 +107,7 @@ fn user_namespace(map: IdMap, identity: &Identity) -> io::Result<OwnedFd> {
         }
         Side::Parent { pid, pidfd: _pidfd } => {
             drop(read);
+            holders.0.push(pid);
             let made = write_maps(
                 pid,
                 &map_text(map.from_uid, identity.uid),
@@ -98,14 +115,13 @@ fn user_namespace(map: IdMap, identity: &Identity) -> io::Result<OwnedFd> {
             )
             .and_then(|()| fs::File::open(format!("/proc/{}/ns/user", pid.0)).map(OwnedFd::from));
             drop(write);
-            process::wait(pid.0, 0)?;
             made
         }
     }
 }
 
 /// Writes the id maps of a child's user namespace.
-pub(crate) fn write_maps(pid: process::Pid, uid_map: &str, gid_map: &str) -> io::Result<()> {
+pub(crate) fn write_maps(pid: Pid, uid_map: &str, gid_map: &str) -> io::Result<()> {
     fs::write(format!("/proc/{}/uid_map", pid.0), uid_map)?;
     fs::write(format!("/proc/{}/gid_map", pid.0), gid_map)
 }

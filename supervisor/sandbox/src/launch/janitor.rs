@@ -19,17 +19,24 @@ use crate::sys::{fd, socket};
 /// How long a dying tree may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The supervisor's handle on its janitor.
-pub(super) struct Janitor {
+/// The supervisor's handle on its janitor, if it has one.
+pub(super) struct Janitor(Option<Hired>);
+
+struct Hired {
     socket: OwnedFd,
     pid: Pid,
 }
 
+/// Starts the janitor, unless this run makes nothing that could outlive it.
 pub(super) fn start(facts: &Facts, plan: &SandboxPlan) -> Result<Janitor, LaunchError> {
     let named = |error| LaunchError::step("janitor", error);
+    let leaves_names = !plan.placeholders.is_empty() || !plan.fresh_git.is_empty() || !plan.repositories.is_empty();
+    if !leaves_names && !cgroup::may_create(facts) {
+        return Ok(Janitor(None));
+    }
     let (ours, theirs) = socket::pair().map_err(named)?;
     match process::clone_into(0, None).map_err(named)? {
-        Side::Parent { pid, .. } => Ok(Janitor { socket: ours, pid }),
+        Side::Parent { pid, .. } => Ok(Janitor(Some(Hired { socket: ours, pid }))),
         Side::Child => {
             drop(ours);
             wait_and_clean(&theirs, facts, plan)
@@ -39,25 +46,34 @@ pub(super) fn start(facts: &Facts, plan: &SandboxPlan) -> Result<Janitor, Launch
 
 impl Janitor {
     /// The number of our end of the socket, for the child to close.
-    pub(super) fn raw_socket(&self) -> RawFd {
-        self.socket.as_raw_fd()
+    pub(super) fn raw_socket(&self) -> Option<RawFd> {
+        self.0.as_ref().map(|hired| hired.socket.as_raw_fd())
     }
 
     /// Hands over a lock, so that it outlives us: whoever shares it must not think that the tree is gone.
     pub(super) fn entrust_lock(&self, lock: &OwnedFd) -> io::Result<()> {
-        socket::send(self.socket.as_fd(), b"l", Some(lock.as_fd()))
+        self.tell(b"l", Some(lock))
     }
 
     /// Hands over a handle on init, by which the end of the whole tree can be seen.
     pub(super) fn entrust_tree(&self, init: &OwnedFd) -> io::Result<()> {
-        socket::send(self.socket.as_fd(), b"t", Some(init.as_fd()))
+        self.tell(b"t", Some(init))
     }
 
     /// Everything is clean: the janitor may go.
     pub(super) fn dismiss(self) {
         // If it was killed, nobody listens; it must be collected all the same.
-        let _ = socket::send(self.socket.as_fd(), b"d", None);
-        let _ = process::wait(self.pid.0, libc::__WALL);
+        let _ = self.tell(b"d", None);
+        if let Some(hired) = self.0 {
+            let _ = process::wait(hired.pid.0, libc::__WALL);
+        }
+    }
+
+    fn tell(&self, word: &[u8], fd: Option<&OwnedFd>) -> io::Result<()> {
+        match &self.0 {
+            Some(hired) => socket::send(hired.socket.as_fd(), word, fd.map(AsFd::as_fd)),
+            None => Ok(()),
+        }
     }
 }
 

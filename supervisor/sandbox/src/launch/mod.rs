@@ -14,6 +14,7 @@ mod supervise;
 mod terminal;
 mod warden;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
@@ -104,7 +105,8 @@ fn guarded(
 ///
 /// They have no name and no other owner that would miss them: root, who made them, may do everything anyway.
 fn give_pipes(plan: &SandboxPlan) {
-    for number in 0..3 {
+    let is_pipe = |number: &i32| path::lstat_at(fd::borrow(*number), OsStr::new("")).is_ok_and(|stat| stat.is_pipe());
+    for number in (0..3).filter(is_pipe) {
         let name = fs::read_link(format!("/proc/self/fd/{number}")).unwrap_or_default();
         if name.as_os_str().as_encoded_bytes().starts_with(b"pipe:") {
             // Without it only the reopening fails.
@@ -180,7 +182,7 @@ fn start(
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
     let Ends { ours, theirs } = ends;
     let (alive_read, alive_write) = fd::pipe().map_err(named("liveness pipe"))?;
-    let trees = Trees::prepare(plan)?;
+    let (trees, holders) = Trees::prepare(plan)?;
     let groups = group.entry().map_err(named("cgroup"))?;
     let v2 = group.v2_dir().and_then(|dir| path::open_dir_exact(dir).ok());
     let mut inheritance = Inheritance {
@@ -197,11 +199,12 @@ fn start(
         started: caller.started,
         watch_memory: missing.iter().any(|m| m.limit == cgroup::Controller::Memory),
     };
-    // The cgroup namespace comes later, from inside: its root must be the group that the child has entered by then.
+    // The cgroup namespace comes later, from inside: its root must be the group that the child has entered by then. So
+    // does the network namespace, which would keep us waiting here: see `init::network`.
     let wanted: Vec<Namespace> = plan.namespaces.clone();
     let flags = |list: &[Namespace]| {
         list.iter()
-            .filter(|n| **n != Namespace::Cgroup)
+            .filter(|n| !matches!(n, Namespace::Cgroup | Namespace::Net))
             .fold(0, |flags, n| flags | n.flag())
     };
     let (side, namespaces) = match process::clone_into(flags(&wanted), v2.as_ref().map(AsFd::as_fd)) {
@@ -218,14 +221,14 @@ fn start(
     match side {
         Side::Child => {
             drop((ours, alive_write, v2));
-            let janitor = caller.janitor.raw_socket().unsigned_abs();
-            // It would keep the janitor from seeing that the supervisor is dead.
-            let _ = fd::close_range(janitor, janitor);
+            if let Some(janitor) = caller.janitor.raw_socket().map(i32::unsigned_abs) {
+                // It would keep the janitor from seeing that the supervisor is dead.
+                let _ = fd::close_range(janitor, janitor);
+            }
             inheritance.namespaces = namespaces;
             init::main(inheritance)
         }
         Side::Parent { pid, pidfd } => {
-            drop(inheritance);
             let mut child = Child {
                 pid,
                 pidfd,
@@ -236,7 +239,10 @@ fn start(
             };
             // Before the child may go on: whoever cleans up after us must be able to see its end.
             let entrusted = caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"));
-            if let Err(error) = entrusted.and_then(|()| admit(plan, &mut child)) {
+            let admitted = entrusted.and_then(|()| admit(plan, &mut child));
+            // The child's own, closed and collected while it works.
+            drop((inheritance, holders));
+            if let Err(error) = admitted {
                 let _ = process::pidfd_kill(child.pidfd.as_fd(), libc::SIGKILL);
                 let _ = process::wait(pid.0, 0);
                 return Err(error);

@@ -205,7 +205,11 @@ impl Supervisor<'_> {
             // Without a terminal nobody asked for a pause: a command that stops itself does not stop its guardian.
             Report::Stopped if self.relay.is_some() => self.suspend(),
             Report::Stopped => {}
-            Report::Ended { change, cause } => self.ended = Some((change, cause)),
+            Report::Ended { change, cause } => {
+                self.ended = Some((change, cause));
+                // The last word: what is left is init's end, which its handle tells.
+                self.silent = true;
+            }
         }
         Ok(true)
     }

@@ -1,5 +1,6 @@
 //! The parts of the host that every sandbox sees: programs, libraries, and the few files of `/etc` programs need.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use glee_policy::resolved::FsAccess;
 
 use super::kind;
 use crate::plan::Kind;
-use crate::sys::fd;
+use crate::sys::{fd, path};
 
 /// How a system path is given to the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,10 +112,13 @@ fn look(path: &Path) -> Option<Entry> {
     let meta = fs::symlink_metadata(path).ok()?;
     if meta.is_symlink() {
         let target = fs::read_link(path).ok()?;
+        if TREES.iter().any(|tree| Path::new(tree) == path) {
+            return fs::metadata(path).is_ok().then_some(Entry::Link(target));
+        }
         // A link into the sandbox's own view works as it is; one that leads elsewhere is replaced by what it shows.
         let shown = path.parent().unwrap_or(path).join(&target);
         let real = fs::canonicalize(&shown).ok()?;
-        if real.starts_with("/usr") || TREES.iter().any(|tree| Path::new(tree) == path) {
+        if real.starts_with("/usr") {
             return Some(Entry::Link(target));
         }
         let meta = fs::metadata(&real).ok()?;
@@ -136,7 +140,7 @@ fn look(path: &Path) -> Option<Entry> {
 /// Regular files that the caller put behind 0, 1 and 2: programs open them again through `/dev/stdout` and its kin.
 pub(super) fn stdio() -> Vec<(i32, FsAccess)> {
     (0..3)
-        .filter(|number| fs::metadata(format!("/proc/self/fd/{number}")).is_ok_and(|meta| meta.is_file()))
+        .filter(|number| path::lstat_at(fd::borrow(*number), OsStr::new("")).is_ok_and(|stat| stat.is_file()))
         .map(|number| {
             let access = if fd::is_writable(number) {
                 FsAccess::ReadWrite

@@ -1,4 +1,4 @@
-//! A new network namespace: its loopback interface, addresses made local, sockets that listen in it.
+//! A new network namespace: its loopback interface, a handle on it, addresses made local, sockets that listen in it.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -7,11 +7,26 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use super::fd::own;
 use super::{check, done};
 
-/// Brings `lo` up, with 127.0.0.1 and ::1 as the kernel assigns them.
-pub fn loopback_up() -> io::Result<()> {
+/// Not in `libc`.
+const SIOCGSKNS: libc::c_ulong = 0x894C;
+
+/// A socket that is there to ask things of its network namespace.
+fn socket() -> io::Result<OwnedFd> {
     // SAFETY: socket takes three integers.
     let raw = unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) };
-    let socket = own(check(raw.into())?);
+    check(raw.into()).map(own)
+}
+
+/// A handle on the network namespace we are in, without a look into `/proc`. Needs CAP_NET_ADMIN in it. Linux 4.9.
+pub fn own_namespace() -> io::Result<OwnedFd> {
+    let socket = socket()?;
+    // SAFETY: SIOCGSKNS takes no argument and returns a new descriptor.
+    check(unsafe { libc::ioctl(socket.as_raw_fd(), SIOCGSKNS) }.into()).map(own)
+}
+
+/// Brings `lo` up, with 127.0.0.1 and ::1 as the kernel assigns them.
+pub fn loopback_up() -> io::Result<()> {
+    let socket = socket()?;
     // SAFETY: ifreq is plain data; all zeroes is a valid value.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {

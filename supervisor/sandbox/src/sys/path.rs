@@ -183,6 +183,14 @@ impl Stat {
         self.kind() == libc::S_IFDIR
     }
     #[must_use]
+    pub fn is_file(&self) -> bool {
+        self.kind() == libc::S_IFREG
+    }
+    #[must_use]
+    pub fn is_pipe(&self) -> bool {
+        self.kind() == libc::S_IFIFO
+    }
+    #[must_use]
     pub fn is_unwritable_file(&self) -> bool {
         self.kind() == libc::S_IFREG && self.mode & 0o222 == 0
     }
