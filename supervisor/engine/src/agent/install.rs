@@ -1,6 +1,6 @@
 //! The installation of an agent CLI, found from the file that the caller's PATH led to.
 //!
-//! A single binary needs nothing beside it. A package of npm's needs its own directory, and of its neighbours those that
+//! A single binary needs nothing or little beside it. A package of npm's needs its own directory, and of its neighbours those that
 //! it depends on: npm puts them inside for a global installation and beside it for a local one.
 
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ const LARGEST: u64 = 1 << 20;
 #[must_use]
 pub fn directories(program: &Path) -> Vec<PathBuf> {
     let Some(package) = package_of(program) else {
-        return Vec::new();
+        return standalone(program);
     };
     let mut found = BTreeSet::new();
     let mut todo = vec![package];
@@ -41,6 +41,16 @@ pub fn directories(program: &Path) -> Vec<PathBuf> {
     let all: Vec<PathBuf> = found.into_iter().collect();
     let within = |dir: &PathBuf| all.iter().any(|other| other != dir && dir.starts_with(other));
     all.iter().filter(|dir| !within(dir)).cloned().collect()
+}
+
+/// What a program that no package manager installed keeps beside it: codex runs tools through a second program.
+fn standalone(program: &Path) -> Vec<PathBuf> {
+    let beside = |name: &str| program.parent().map(|dir| dir.join(name)).filter(|path| path.is_file());
+    let root = program.parent().and_then(Path::parent);
+    match root.filter(|root| root.join("codex-package.json").is_file()) {
+        Some(root) => vec![root.to_owned()],
+        None => beside("codex-code-mode-host").into_iter().collect(),
+    }
 }
 
 /// The package that a file belongs to: `…/node_modules/NAME` or `…/node_modules/@SCOPE/NAME`.

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Longer than any key; what is longer is not one.
-const LARGEST: u64 = 16 * 1024;
+const LARGEST: usize = 8 * 1024;
+/// Of a file or a command's output that much is read.
+const MOST: u64 = 16 * 1024;
 
 /// A key. Printed as nothing but that.
 #[derive(Clone, PartialEq, Eq)]
@@ -26,7 +28,7 @@ impl Key {
     fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         // It becomes the value of a header.
-        let fits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic());
+        let fits = !text.is_empty() && text.len() < LARGEST && text.bytes().all(|b| b.is_ascii_graphic());
         fits.then(|| Self(text.to_owned()))
     }
 }
@@ -95,7 +97,7 @@ fn key(text: &str, source_name: impl Fn() -> String) -> Result<Key, KeyError> {
 
 fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    fs::File::open(path)?.take(LARGEST).read_to_string(&mut text)?;
+    fs::File::open(path)?.take(MOST).read_to_string(&mut text)?;
     Ok(text)
 }
 
@@ -112,7 +114,7 @@ fn ask(program: &str, arguments: &[String]) -> Result<String, KeyError> {
         .map_err(failed)?;
     let mut text = String::new();
     if let Some(output) = child.stdout.take() {
-        output.take(LARGEST).read_to_string(&mut text).map_err(failed)?;
+        output.take(MOST).read_to_string(&mut text).map_err(failed)?;
     }
     let status = child.wait().map_err(failed)?;
     if !status.success() {

@@ -99,10 +99,16 @@ pub fn lay(
     let other = other && !matches!(way, Way::Login { .. });
     let home = other.then(|| PathBuf::from(OTHER_HOME));
     let base = home.clone().or_else(|| scene.home.clone()).unwrap_or_default();
-    let fill = |text: &str| {
-        text.replace("${endpoint}", endpoint)
-            .replace("${placeholder}", PLACEHOLDER)
-    };
+    let tail = PLACEHOLDER.get(PLACEHOLDER.len() - 20..).unwrap_or(PLACEHOLDER);
+    // As a JSON string, which TOML reads as well.
+    let project = serde_json::Value::from(scene.project.to_string_lossy()).to_string();
+    let words = [
+        ("${endpoint}", endpoint),
+        ("${placeholder}", PLACEHOLDER),
+        ("${placeholder_tail}", tail),
+        ("${project}", &project),
+    ];
+    let fill = |text: &str| filled(text, &words);
     let counts = |wanted: Option<Reach>| wanted.is_none_or(|wanted| wanted == reach);
     let env = profile.env.iter().filter(|v| counts(v.reach));
     let mut env: Vec<(OsString, OsString)> = env.map(|v| (v.name.clone().into(), fill(&v.value).into())).collect();
@@ -123,6 +129,24 @@ pub fn lay(
         home,
         profile,
     }))
+}
+
+/// Each word once, from left to right: what stands for a word is not looked at again.
+fn filled(text: &str, words: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("${") {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let known = words
+            .iter()
+            .find_map(|(word, value)| Some((*value, from.strip_prefix(word)?)));
+        let (value, after) = known.unwrap_or_else(|| from.split_at("${".len()));
+        out.push_str(value);
+        rest = after;
+    }
+    out.push_str(rest);
+    out
 }
 
 fn below(home: &Path, written: &str) -> PathBuf {
@@ -207,3 +231,7 @@ fn allow_reading(policy: &mut ResolvedPolicy, path: PathBuf, origin: &Origin, wh
     });
     policy.grants = normalise(grants, policy.reach());
 }
+
+#[cfg(test)]
+#[path = "overlay_tests.rs"]
+mod tests;
