@@ -58,6 +58,16 @@ impl Cli {
         modules.join(".bin").join(self.name())
     }
 
+    /// The package with the native programs, which a local installation has beside the one that was asked for.
+    pub(crate) fn platform_package(self, modules: &Path) -> Option<PathBuf> {
+        let package = match self {
+            Self::Codex => format!("@openai/codex-linux-{}", npm_arch()),
+            Self::Claude => format!("@anthropic-ai/claude-code-linux-{}", npm_arch()),
+            Self::Gemini => return None,
+        };
+        Some(modules.join(package))
+    }
+
     /// One prompt, without a terminal, with events as output.
     pub(crate) fn command(self, program: &Path, prompt: &str) -> Vec<String> {
         let program = program.display().to_string();
@@ -91,7 +101,8 @@ impl Cli {
     /// The tool that runs a shell command, as it is offered to the model.
     pub(crate) fn shell_tool(self) -> &'static str {
         match self {
-            Self::Codex => "exec_command",
+            // JavaScript, which calls `exec_command`.
+            Self::Codex => "exec",
             Self::Claude => "Bash",
             Self::Gemini => "run_shell_command",
         }
@@ -109,5 +120,13 @@ impl Cli {
             Self::Claude => last("result").is_some_and(|event| event["is_error"] == false),
             Self::Gemini => last("result").is_some_and(|event| event["status"] == "success"),
         }
+    }
+}
+
+/// This machine as npm names it.
+fn npm_arch() -> &'static str {
+    match std::env::consts::ARCH {
+        "aarch64" => "arm64",
+        _ => "x64",
     }
 }

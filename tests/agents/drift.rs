@@ -46,6 +46,7 @@ fn tools(body: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let body: Value = serde_json::from_str(body).expect("a request of JSON");
     names(&body["tools"], &mut found);
+    names(&body["input"], &mut found);
     found
 }
 

@@ -17,7 +17,10 @@ python3 -c 'import time; time.sleep(300)' @ID";
 
 claims! {
     fn an_error_of_the_api_is_the_clis_failure(at) {
-        let ran = at.run("restricted", vec![Turn::Error(401)]);
+        let api = Api::serve(at.cli, vec![Turn::Error(401)]);
+        // By itself claude asks ten times, for minutes.
+        let outcome = at.sandboxed("restricted", &api).flags(["--env", "CLAUDE_CODE_MAX_RETRIES=1"]).go();
+        let ran = at.ran(outcome, api);
         assert!(!ran.outcome.hung, "{}", ran.outcome.describe());
         let expected = match at.cli {
             Cli::Codex | Cli::Claude => 1,

@@ -18,4 +18,5 @@ mod contained;
 mod drift;
 mod endings;
 mod key;
+mod layouts;
 mod turns;

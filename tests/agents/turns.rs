@@ -2,10 +2,12 @@
 
 use std::fs;
 
+use glee_tests::Caller;
 use serde_json::json;
 
 use crate::api::{Api, Turn};
-use crate::support::claims;
+use crate::cli::Cli;
+use crate::support::{Place, claims};
 
 claims! {
     fn a_text_turn_comes_back(at) {
@@ -42,18 +44,6 @@ claims! {
         assert!(!at.world.project().join("made").exists());
     }
 
-    fn a_cli_that_is_found_through_a_link_in_the_home_works(at) {
-        at.world.dir("@HOME/.local/bin");
-        at.world.link(&at.cli.program().display().to_string(), &format!("@HOME/.local/bin/{}", at.cli.name()));
-        let api = Api::serve(at.cli, vec![Turn::text("a word from the model")]);
-        let mut command = at.cli.command(at.cli.name().as_ref(), "hello");
-        command[0] = at.cli.name().to_owned();
-        let run = at.sandboxed("restricted", &api).command(command);
-        let outcome = run.env("PATH", "@HOME/.local/bin:/usr/local/bin:/usr/bin:/bin").go();
-        let ran = at.ran(outcome, api);
-        ran.succeeded(at);
-    }
-
     fn tokens_and_requests_are_counted(at) {
         let ran = at.run("restricted", at.shell("true"));
         ran.succeeded(at);
@@ -62,5 +52,35 @@ claims! {
             .map(|key| usage[key].as_u64());
         assert_eq!(counted, [Some(220), Some(60), Some(14), Some(0), Some(0), Some(0)], "{usage:#}");
         assert_eq!((&usage["statuses"], &usage["endpoint"]), (&json!({"200": 2}), &json!(ran.api.url())));
+    }
+}
+
+/// Older models of codex's have a tool of its own for the shell.
+fn codex_with_an_older_model_runs_a_tool_call(caller: Caller) {
+    let at = Place::of(Cli::Codex, caller);
+    let api = Api::serve(at.cli, at.shell("echo from the agent > made"));
+    let mut command = at.cli.command(&at.cli.program(), at.world.nonce());
+    command.extend(["-m", "gpt-5.2-codex"].map(str::to_owned));
+    let outcome = at.sandboxed("workspace", &api).command(command).go();
+    let ran = at.ran(outcome, api);
+    ran.succeeded(&at);
+    assert!(
+        ran.api.asked()[0].body.contains(r#""name":"exec_command""#),
+        "no older tool is offered"
+    );
+    assert!(at.world.project().join("made").exists(), "{}", ran.outcome.describe());
+}
+
+mod codex_with_an_older_model {
+    use glee_tests::Caller;
+
+    #[test]
+    fn runs_a_tool_call_of_roots() {
+        super::codex_with_an_older_model_runs_a_tool_call(Caller::Root);
+    }
+
+    #[test]
+    fn runs_a_tool_call_of_a_users() {
+        super::codex_with_an_older_model_runs_a_tool_call(Caller::User);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Dialect, Turn, event};
+use super::{Dialect, Request, Turn, event};
 
 pub(super) static DIALECT: Dialect = Dialect {
     is_turn: |path| path == "/v1/messages",
@@ -54,7 +54,7 @@ fn whole(turn: &Turn, number: usize) -> Value {
     message(number, &json!([block]), Some(stop))
 }
 
-fn events(turn: &Turn, number: usize) -> Vec<String> {
+fn events(turn: &Turn, number: usize, _: &Request) -> Vec<String> {
     let (_, start, delta, stop) = block(turn, number);
     [
         json!({"type": "message_start", "message": message(number, &json!([]), None)}),

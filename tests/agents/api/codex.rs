@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Dialect, Turn, event};
+use super::{Dialect, Request, Turn, event};
 
 pub(super) static DIALECT: Dialect = Dialect {
     is_turn: |path| path == "/v1/responses",
     events,
-    whole: |turn, number| json!({"id": id(number), "output": [item(turn, number)], "usage": usage()}),
+    whole: |turn, number| json!({"id": id(number), "output": [item(turn, number, Shell::Exec)], "usage": usage()}),
     streams: |_| true,
     error: |_| json!({"error": {"message": "scripted error", "type": "invalid_request_error", "param": null, "code": "scripted"}}),
     other: |path| (path == "/v1/models").then(|| json!({"object": "list", "data": [], "models": []})),
@@ -22,20 +22,40 @@ fn usage() -> Value {
         "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 117})
 }
 
-fn item(turn: &Turn, number: usize) -> Value {
-    match turn {
-        Turn::Shell(command) => json!({"type": "function_call", "id": format!("fc_{number}"),
-            "call_id": format!("call_{number}"), "name": "exec_command", "status": "completed",
-            "arguments": json!({"cmd": command}).to_string()}),
-        Turn::Text(text) => json!({"type": "message", "role": "assistant", "id": format!("msg_{number}"),
+/// Which tool runs a shell command: older models have one, newer ones write JavaScript that calls it.
+#[derive(Debug, Clone, Copy)]
+enum Shell {
+    ExecCommand,
+    Exec,
+}
+
+fn item(turn: &Turn, number: usize, shell: Shell) -> Value {
+    let call = format!("call_{number}");
+    match (turn, shell) {
+        (Turn::Shell(command), Shell::ExecCommand) => {
+            let arguments = json!({"cmd": command}).to_string();
+            json!({"type": "function_call", "id": format!("fc_{number}"), "call_id": call, "name": "exec_command",
+                "status": "completed", "arguments": arguments})
+        }
+        (Turn::Shell(command), Shell::Exec) => {
+            let script = format!("text(await tools.exec_command({}));", json!({"cmd": command}));
+            json!({"type": "custom_tool_call", "id": format!("ctc_{number}"), "call_id": call, "name": "exec",
+                "status": "completed", "input": script})
+        }
+        (Turn::Text(text), _) => json!({"type": "message", "role": "assistant", "id": format!("msg_{number}"),
             "status": "completed", "content": [{"type": "output_text", "text": text, "annotations": []}]}),
-        Turn::Error(_) | Turn::Cut | Turn::Hang => panic!("{turn:?} says nothing"),
+        (Turn::Error(_) | Turn::Cut | Turn::Hang, _) => panic!("{turn:?} says nothing"),
     }
 }
 
-fn events(turn: &Turn, number: usize) -> Vec<String> {
+fn events(turn: &Turn, number: usize, request: &Request) -> Vec<String> {
+    let body: Value = serde_json::from_str(&request.body).unwrap_or_default();
+    let shell = match body["tools"].as_array() {
+        Some(tools) if tools.iter().any(|tool| tool["name"] == "exec_command") => Shell::ExecCommand,
+        Some(_) | None => Shell::Exec,
+    };
     let id = id(number);
-    let item = item(turn, number);
+    let item = item(turn, number, shell);
     [
         json!({"type": "response.created", "response": {"id": id}}),
         json!({"type": "response.in_progress", "response": {"id": id}}),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Dialect, Turn, event};
+use super::{Dialect, Request, Turn, event};
 
 pub(super) static DIALECT: Dialect = Dialect {
     is_turn: |path| path.starts_with("/v1beta/models/") && path.ends_with(":streamGenerateContent"),
@@ -30,7 +30,7 @@ fn answer(parts: &Value, number: usize) -> Value {
         "modelVersion": "scripted", "responseId": format!("r{number}")})
 }
 
-fn events(turn: &Turn, number: usize) -> Vec<String> {
+fn events(turn: &Turn, number: usize, _: &Request) -> Vec<String> {
     let begun = json!({"candidates": [{"content": {"role": "model", "parts": [{"text": ""}]}, "index": 0}],
         "usageMetadata": {"promptTokenCount": 110, "totalTokenCount": 110}, "modelVersion": "scripted",
         "responseId": format!("r{number}")});

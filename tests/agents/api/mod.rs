@@ -57,8 +57,8 @@ impl Request {
 struct Dialect {
     /// Does this path, without its query, ask the model for a turn?
     is_turn: fn(&str) -> bool,
-    /// The events of a streamed answer, the nth of this server.
-    events: fn(&Turn, usize) -> Vec<String>,
+    /// The events of a streamed answer to this request, the nth of this server.
+    events: fn(&Turn, usize, &Request) -> Vec<String>,
     /// The answer in one piece, for a request that does not ask for a stream.
     whole: fn(&Turn, usize) -> Value,
     streams: fn(&Request) -> bool,
@@ -154,12 +154,12 @@ impl Api {
                 Ok(())
             }
             Turn::Text(_) | Turn::Shell(_) if (dialect.streams)(&request) => {
-                streamed(&stream, &(dialect.events)(turn, number))?;
+                streamed(&stream, &(dialect.events)(turn, number, &request))?;
                 (&stream).write_all(b"0\r\n\r\n")
             }
             Turn::Text(_) | Turn::Shell(_) => whole(&stream, 200, &(dialect.whole)(turn, number).to_string()),
             Turn::Cut => {
-                let events = (dialect.events)(&Turn::text("half of what there is to say"), number);
+                let events = (dialect.events)(&Turn::text("half of what there is to say"), number, &request);
                 streamed(&stream, &events[..events.len() / 2])?;
                 stream.shutdown(Shutdown::Both)
             }
