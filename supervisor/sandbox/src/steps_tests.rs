@@ -15,7 +15,7 @@ const ENTER: &[(Step, &str)] = &[
     (Step::CgroupNamespace, "CLONE_NEWCGROUP"),
     (Step::Mounts, "root::build("),
     (Step::Hostname, "process::set_hostname("),
-    (Step::Loopback, "network.enter("),
+    (Step::Loopback, "network.finish("),
 ];
 const ROOT: &[(Step, &str)] = &[(Step::Mounts, "build.apply("), (Step::PivotRoot, "mount::switch_root(")];
 const PREPARE: &[(Step, &str)] = &[
