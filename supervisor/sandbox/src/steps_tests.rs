@@ -16,7 +16,7 @@ const ENTER: &[(Step, &str)] = &[
     (Step::CgroupNamespace, "CLONE_NEWCGROUP"),
     (Step::Mounts, "root::build("),
     (Step::Hostname, "process::set_hostname("),
-    (Step::Loopback, "network.enter("),
+    (Step::Loopback, "network.finish("),
     (Step::Doors, "doors::open("),
 ];
 const ROOT: &[(Step, &str)] = &[(Step::Mounts, "build.apply("), (Step::PivotRoot, "mount::switch_root(")];

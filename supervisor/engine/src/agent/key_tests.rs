@@ -24,8 +24,8 @@ fn what_is_no_key_is_an_error() {
     for script in [
         "true",
         "echo a b",
-        "printf 'a\nb\n'",
-        "head -c 9000 /dev/zero | tr '\0' a",
+        "printf 'a\\nb\\n'",
+        "head -c 9000 /dev/zero | tr '\\0' a",
     ] {
         assert!(
             matches!(find(None, command(script).as_deref(), &[]), Err(KeyError::NoKey { .. })),

@@ -5,7 +5,6 @@
 mod agent;
 mod doors;
 mod memory;
-mod network;
 mod reap;
 pub(crate) mod root;
 mod tree;
@@ -19,6 +18,7 @@ use crate::control::{Order, Report};
 use crate::launch::idmap::Trees;
 use crate::plan::{Containment, Namespace, SandboxPlan};
 use crate::seccomp::Instruction;
+use crate::sys::errand::NetworkMaker;
 use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Side};
 use crate::sys::socket::Wait;
@@ -102,10 +102,11 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
     let plan = inheritance.plan;
     // We are a copy of the supervisor in new namespaces: nobody in our user namespace yet, outside still the caller.
     process::die_with_parent().step("die with parent")?;
+    // Beside the mounts: the kernel sets up dozens of tables for it, and whoever asks waits as long as for a whole root.
     let network = inheritance
         .namespaces
         .contains(&Namespace::Net)
-        .then(network::begin)
+        .then(NetworkMaker::start)
         .transpose()
         .step("network namespace")?;
     // Its own death would not wake us on the control socket alone: the janitor holds the other end, too.
@@ -166,7 +167,7 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
 }
 
 /// From a fresh clone to a finished root.
-fn enter(inheritance: &Inheritance<'_>, network: Option<network::Pending>) -> Result<(), Failed> {
+fn enter(inheritance: &Inheritance<'_>, network: Option<NetworkMaker>) -> Result<(), Failed> {
     let plan = inheritance.plan;
     let identity = &plan.identity;
     let in_user_namespace = inheritance.namespaces.contains(&Namespace::User);
@@ -195,7 +196,9 @@ fn enter(inheritance: &Inheritance<'_>, network: Option<network::Pending>) -> Re
         process::set_hostname("sandbox").step("hostname")?;
     }
     if let Some(network) = network {
-        network.enter().step("network namespace")?;
+        // Its maker has capabilities, and as root's it has root's uid: it is gone when this returns.
+        let namespace = network.finish().step("network namespace")?;
+        process::setns(namespace.as_fd()).step("network namespace")?;
     }
     if !plan.doors.list.is_empty() {
         let open = doors::open(&plan.doors).step("doors")?;

@@ -11,9 +11,9 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use crate::init::root::{Failure, prepare};
 use crate::plan::{IdMap, Identity, MountStep, SandboxPlan};
-use crate::sys::fd;
+use crate::sys::errand::Holder;
 use crate::sys::mount;
-use crate::sys::process::{self, Pid, Side};
+use crate::sys::process::Pid;
 
 /// Detached trees by the number of their step.
 #[derive(Debug, Default)]
@@ -22,17 +22,7 @@ pub(crate) struct Trees(BTreeMap<usize, OwnedFd>);
 /// Processes that were needed for their user namespace only. They have been told to end; dropping this collects them.
 ///
 /// Apart from [`Trees`], which the child has too: it must not wait for processes that are not its own.
-#[derive(Debug, Default)]
-pub(crate) struct Holders(Vec<Pid>);
-
-impl Drop for Holders {
-    fn drop(&mut self) {
-        for pid in &self.0 {
-            // It is our child until we have waited for it, so this can only be it.
-            let _ = process::wait(pid.0, 0);
-        }
-    }
-}
+pub(crate) type Holders = Vec<Holder>;
 
 impl Trees {
     /// The tree of a step, by its number in the plan.
@@ -94,30 +84,20 @@ pub(crate) fn map_text(from: u32, to: u32) -> String {
     text
 }
 
-/// A user namespace that exists only for its map. Its one process waits on a pipe that is closed when this returns; its
-/// end is nobody's concern until the sandbox is on its way.
+/// A user namespace that exists only for its map. The end of its one process is nobody's concern until the sandbox is on
+/// its way.
 fn user_namespace(map: IdMap, identity: &Identity, holders: &mut Holders) -> io::Result<OwnedFd> {
-    let (read, write) = fd::pipe()?;
-    match process::clone_into(libc::CLONE_NEWUSER, None)? {
-        Side::Child => {
-            drop(write);
-            // We are an empty process in the new user namespace. We end when the supervisor closes the pipe.
-            let _ = fd::read(read.as_fd(), &mut [0]);
-            process::exit_now(0)
-        }
-        Side::Parent { pid, pidfd: _pidfd } => {
-            drop(read);
-            holders.0.push(pid);
-            let made = write_maps(
-                pid,
-                &map_text(map.from_uid, identity.uid),
-                &map_text(map.from_gid, identity.gid),
-            )
-            .and_then(|()| fs::File::open(format!("/proc/{}/ns/user", pid.0)).map(OwnedFd::from));
-            drop(write);
-            made
-        }
-    }
+    let mut holder = Holder::start()?;
+    let pid = holder.pid();
+    let made = write_maps(
+        pid,
+        &map_text(map.from_uid, identity.uid),
+        &map_text(map.from_gid, identity.gid),
+    )
+    .and_then(|()| fs::File::open(format!("/proc/{}/ns/user", pid.0)).map(OwnedFd::from));
+    holder.release();
+    holders.push(holder);
+    made
 }
 
 /// Writes the id maps of a child's user namespace.

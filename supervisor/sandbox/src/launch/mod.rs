@@ -200,7 +200,7 @@ fn start(
         watch_memory: missing.iter().any(|m| m.limit == cgroup::Controller::Memory),
     };
     // The cgroup namespace comes later, from inside: its root must be the group that the child has entered by then. So
-    // does the network namespace, which would keep us waiting here: see `init::network`.
+    // does the network namespace, which would keep us waiting here.
     let wanted: Vec<Namespace> = plan.namespaces.clone();
     let flags = |list: &[Namespace]| {
         list.iter()
