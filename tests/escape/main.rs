@@ -33,6 +33,7 @@ macro_rules! claims {
 }
 
 mod deny;
+mod deny_later;
 mod environment;
 mod files_read;
 mod files_tricks;
@@ -60,6 +61,7 @@ mod trust;
 
 const AREAS: &[(&str, &[&str])] = &[
     ("deny", deny::CLAIMS),
+    ("deny_later", deny_later::CLAIMS),
     ("environment", environment::CLAIMS),
     ("files_read", files_read::CLAIMS),
     ("files_tricks", files_tricks::CLAIMS),
