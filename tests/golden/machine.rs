@@ -10,7 +10,7 @@ use glee_policy::{Host, Origin, ResolvedPolicy, Walk};
 use glee_sandbox::lower::{Kernel, Request, lower};
 use glee_sandbox::plan::{Kind, PlaceholderKind, SandboxPlan};
 use glee_sandbox::survey::{
-    Caller, Entry, FoundCommand, GitDir, GleeDir, Island, IslandState, Place, SystemPath, Terrain,
+    Caller, Entry, FoundCommand, GitDir, GleeDir, Island, IslandState, Node, Place, SystemPath, Terrain,
 };
 
 /// Who starts the supervisor.
@@ -110,6 +110,7 @@ impl Machine {
         let id = self.who.id();
         let dir = Place {
             kind: Kind::Dir,
+            node: Node::Directory,
             uid: id,
             gid: id,
         };
@@ -124,6 +125,7 @@ impl Machine {
             "/usr/bin/make".into(),
             Place {
                 kind: Kind::File,
+                node: Node::Regular,
                 uid: 0,
                 gid: 0,
             },
