@@ -6,6 +6,7 @@
 mod gitlinks;
 pub(crate) mod idmap;
 mod janitor;
+mod locks;
 mod outcome;
 pub(crate) mod placeholders;
 mod quarantine;
