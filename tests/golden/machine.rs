@@ -11,7 +11,7 @@ use glee_sandbox::lower::{Kernel, Request, lower};
 use glee_sandbox::plan::Doors;
 use glee_sandbox::plan::{Kind, PlaceholderKind, SandboxPlan};
 use glee_sandbox::survey::{
-    Caller, Entry, FoundCommand, GitDir, GleeDir, Island, IslandState, Place, SystemPath, Terrain,
+    Caller, Entry, FoundCommand, GitDir, GleeDir, Island, IslandState, Node, Place, SystemPath, Terrain,
 };
 
 /// Who starts the supervisor.
@@ -114,6 +114,7 @@ impl Machine {
         let id = self.who.id();
         let dir = Place {
             kind: Kind::Dir,
+            node: Node::Directory,
             uid: id,
             gid: id,
         };
@@ -128,6 +129,7 @@ impl Machine {
             "/usr/bin/make".into(),
             Place {
                 kind: Kind::File,
+                node: Node::Regular,
                 uid: 0,
                 gid: 0,
             },

@@ -86,17 +86,30 @@ pub(crate) fn announce_policy(selected: &Selected) {
         Some(Standing::Changed) => "has changed since it was trusted",
         Some(Standing::Untrusted | Standing::Trusted) | None => "is not trusted",
     };
-    let mut text = format!(
-        "`{}` {why}; it only narrows `restricted`. Not granted:",
-        selected.policy.name
-    );
+    let name = &selected.policy.name;
+    let extended: Vec<String> = selected
+        .extended
+        .iter()
+        .map(|file| format!("`{}`", file.display()))
+        .collect();
+    let mut text = if extended.is_empty() {
+        format!("`{name}` {why}; it only narrows `restricted`. Not granted:")
+    } else {
+        let files = extended.join(", ");
+        format!("`{name}` extends {files} of the project, which {why}; it only narrows `restricted`. Not granted:")
+    };
     for excess in &selected.withheld {
         text.push_str(&format!("\n  - {excess}"));
     }
-    text.push_str(&format!(
-        "\nto grant it: glee-supervisor trust{}",
-        profile_flag(Path::new(&selected.policy.name))
-    ));
+    let own = [PathBuf::from(name)];
+    let asks = if extended.is_empty() {
+        &own[..]
+    } else {
+        &selected.extended
+    };
+    for file in asks {
+        text.push_str(&format!("\nto grant it: glee-supervisor trust{}", profile_flag(file)));
+    }
     print::note(&text);
 }
 

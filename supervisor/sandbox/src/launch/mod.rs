@@ -7,6 +7,7 @@ mod companion;
 mod gitlinks;
 pub(crate) mod idmap;
 mod janitor;
+mod locks;
 mod outcome;
 pub(crate) mod placeholders;
 mod quarantine;

@@ -5,6 +5,7 @@
 
 mod base;
 mod covers;
+mod deny;
 mod ledger;
 mod rights;
 mod trees;
@@ -91,6 +92,7 @@ pub fn lower(
 ) -> Result<SandboxPlan, LowerError> {
     let containment = containment(policy, kernel)?;
     check_grants(policy)?;
+    deny::check(policy, terrain, containment)?;
     let identity = identity(terrain, containment);
     let trees = match containment {
         Containment::Namespaces => trees::lower(policy, terrain, &identity, &request),

@@ -10,7 +10,7 @@ use glee_policy::resolved::FsAccess;
 use super::covers::{Covers, glee, hidden, islands};
 use super::{Request, base};
 use crate::plan::{Access, IdMap, Identity, Kind, MadeFile, MountStep, Placeholder, Watch};
-use crate::survey::{Place, Terrain, private_dirs};
+use crate::survey::{Node, Place, Terrain, private_dirs};
 
 /// Directories of the system: their owners are not mapped to the sandbox's user, whatever is granted.
 const SYSTEM_DIRS: &[&str] = &[
@@ -127,7 +127,8 @@ fn grants(
         let Some(place) = terrain.places.get(path) else { return };
         let access = match access {
             FsAccess::ReadWrite if terrain.readonly.contains(path) => Access::ReadOnly,
-            _ if place.kind == Kind::File && path.starts_with("/dev") => Access::Device,
+            // A character device does what its driver does; a file beside it (`/dev/shm/x`) is a file like any other.
+            _ if place.node == Node::CharDevice && path.starts_with("/dev") => Access::Device,
             FsAccess::Read => Access::ReadOnly,
             FsAccess::ReadWrite => Access::ReadWrite,
         };
@@ -178,7 +179,8 @@ fn grants(
     let cover = Cover::new(policy);
     for file in &terrain.command.files {
         let seen = cover.access(file).is_some() || in_system(file);
-        if !seen {
+        let regular = terrain.places.get(file).is_some_and(|p| p.node == Node::Regular);
+        if !seen && regular {
             bind(file, FsAccess::Read);
             trees.extra.push((file.clone(), FsAccess::Read));
         }

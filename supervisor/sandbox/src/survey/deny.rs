@@ -32,7 +32,7 @@ pub(super) fn find(policy: &ResolvedPolicy, cover: &Cover<'_>) -> Result<Found, 
         match &deny.target {
             DenyTarget::Literal(path) => {
                 hidden.extend(literal(path.as_path(), cover));
-                if cover.access(path.as_path()).is_some() {
+                if cover.access(path.as_path()).is_some() || in_system(path.as_path()) {
                     let path = path.as_path().to_owned();
                     later.push(Watch {
                         path,
@@ -107,9 +107,16 @@ fn literal(path: &Path, cover: &Cover<'_>) -> Option<Hidden> {
     })
 }
 
+/// In what every sandbox shows of the host.
+fn in_system(path: &Path) -> bool {
+    ["/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
+        .iter()
+        .any(|dir| path.starts_with(dir))
+}
+
 /// Where a pattern can match something that the sandbox would see.
 fn roots(base: &Path, policy: &ResolvedPolicy, cover: &Cover<'_>) -> Vec<PathBuf> {
-    if cover.access(base).is_some() {
+    if cover.access(base).is_some() || in_system(base) {
         return vec![base.to_owned()];
     }
     policy
