@@ -55,19 +55,29 @@ pub(crate) fn parse_tokens(source: &Source, tokens: &[Token]) -> Result<Policy, 
     from_root(source, &yaml::assemble(source, tokens)?)
 }
 
+/// What may stand before the keys, in one word or as two mappings.
+const PREFIX: &str = "security.subagent_permissions";
+
 fn from_root(source: &Source, root: &Node) -> Result<Policy, PolicyError> {
+    if let Value::Null = root.value {
+        // An empty file says nothing: every key takes its base's value.
+        return Ok(Policy::empty(source.clone()));
+    }
     let Value::Map(entries) = &root.value else {
         return Err(PolicyError::NotAMapping {
             at: place(source, root.line.max(1), root.column.max(1)),
             found: root.found(),
         });
     };
+    if entries.iter().any(|(key, _)| key.name == PREFIX) {
+        return policy(source, only(source, root, "", &[PREFIX])?, PREFIX);
+    }
     if !entries.iter().any(|(key, _)| key.name == "security") {
         return policy(source, root, "");
     }
     let security = only(source, root, "", &["security"])?;
     let permissions = only(source, security, "security", &["subagent_permissions"])?;
-    policy(source, permissions, "security.subagent_permissions")
+    policy(source, permissions, PREFIX)
 }
 
 /// Reads a policy file that may not be text.
@@ -86,7 +96,7 @@ pub fn parse_project_config(source: &Source, bytes: &[u8]) -> Result<Option<Poli
     let Some(permissions) = child(source, security, "security", "subagent_permissions")? else {
         return Ok(None);
     };
-    policy(source, permissions, "security.subagent_permissions").map(Some)
+    policy(source, permissions, PREFIX).map(Some)
 }
 
 fn child<'a>(source: &Source, node: &'a Node, key: &str, name: &str) -> Result<Option<&'a Node>, PolicyError> {
@@ -282,16 +292,25 @@ fn env_set(at: &At<'_>, node: &Node, out: &mut Policy) -> Result<(), PolicyError
 
 fn limits(source: &Source, node: &Node, out: &mut LimitRules) -> Result<(), PolicyError> {
     const MB: Whole = Whole {
+        least: 1,
         most: 1 << 40,
         range: "a whole number of MiB, at least 1, or `none`",
     };
     const KB: Whole = Whole {
+        least: 1,
         most: 1 << 40,
         range: "a whole number of KiB, at least 1, or `none`",
     };
-    const COUNT: Whole = Whole {
+    // The sandbox itself has processes and files open until the command starts.
+    const PIDS: Whole = Whole {
+        least: 4,
         most: 1 << 22,
-        range: "a whole number between 1 and 4194304, or `none`",
+        range: "a whole number between 4 and 4194304, or `none`",
+    };
+    const FILES: Whole = Whole {
+        least: 16,
+        most: 1 << 22,
+        range: "a whole number between 16 and 4194304, or `none`",
     };
     for entry in fields(source, node, "limits", LIMITS)? {
         let (key, node) = (format!("limits.{}", entry.name), entry.node);
@@ -299,9 +318,9 @@ fn limits(source: &Source, node: &Node, out: &mut LimitRules) -> Result<(), Poli
         let whole = |bounds| Ok(Some(at.clause(node, whole_number(&at, node, bounds)?)));
         match entry.name {
             "memory_mb" => out.memory_mb = whole(MB)?,
-            "pids" => out.pids = whole(COUNT)?,
+            "pids" => out.pids = whole(PIDS)?,
             "cpus" => out.cpu_millis = Some(at.clause(node, cpus(&at, node)?)),
-            "open_files" => out.open_files = whole(COUNT)?,
+            "open_files" => out.open_files = whole(FILES)?,
             "file_size_mb" => out.file_size_mb = whole(MB)?,
             "disk_mb" => out.disk_mb = whole(MB)?,
             "output_kb" => out.output_kb = whole(KB)?,

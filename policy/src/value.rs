@@ -231,11 +231,12 @@ fn bad_text(at: &At<'_>, node: &Node, value: &str, problem: TextProblem) -> Poli
 /// The bounds of a whole number, and the words for them.
 #[derive(Clone, Copy)]
 pub(crate) struct Whole {
+    pub(crate) least: u64,
     pub(crate) most: u64,
     pub(crate) range: &'static str,
 }
 
-/// A whole number of at least 1, or the word `none`.
+/// A whole number, or the word `none`.
 pub(crate) fn whole_number(at: &At<'_>, node: &Node, bounds: Whole) -> Result<Option<u64>, PolicyError> {
     let Some(number) = number(at, node)? else {
         return Ok(None);
@@ -244,6 +245,7 @@ pub(crate) fn whole_number(at: &At<'_>, node: &Node, bounds: Whole) -> Result<Op
     let problem = match number_problem(number) {
         Some(problem) => problem,
         None if number.fract() != 0.0 => NumberProblem::NotWhole,
+        None if number < bounds.least as f64 => NumberProblem::TooSmall,
         None if number > bounds.most.min(1 << 52) as f64 => NumberProblem::TooLarge,
         None => return Ok(Some(number as u64)),
     };

@@ -13,13 +13,7 @@ use crate::print;
 
 /// Runs the command and returns the exit status.
 pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
-    if let Some(what) = unsupported(&arguments) {
-        print::error(
-            &format!("cannot honour `{what}`"),
-            Some("this version has not learned it yet; leave it out"),
-        );
-        return 125;
-    }
+    let unsupported = unsupported(&arguments);
     let cwd = std::env::current_dir().unwrap_or_default();
     let options = Options {
         policy: arguments.policy,
@@ -36,6 +30,14 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
         key_file: arguments.key_file,
         command: arguments.command,
     };
+    if let Some(what) = unsupported {
+        let reason = format!("cannot honour `{what}`");
+        print::error(&reason, Some("this version has not learned it yet; leave it out"));
+        if let Some(error) = run::refused(&options, &reason) {
+            print::error(&format!("cannot write the report: {error}"), None);
+        }
+        return 125;
+    }
     let finished = run::run(&options, &mut announce);
     if let Some(refusal) = &finished.refusal {
         print::refusal(refusal, finished.status);

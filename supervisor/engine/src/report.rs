@@ -259,7 +259,7 @@ impl Report {
         let (word, code, signal, status) = match outcome.end {
             End::Exited(code) => ("exited", Some(code), None, code),
             End::Signaled(signal) => ("signaled", None, Some(signal), 128 + signal),
-            End::Timeout => ("timeout", None, None, 124),
+            End::Timeout => ("timeout", Some(124), None, 124),
             End::NotExecuted { errno } => {
                 let status = if errno == 2 { 127 } else { 126 };
                 self.reason = Some(std::io::Error::from_raw_os_error(errno).to_string());

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::Read;
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use glee_policy::resolved::{Isolation, Mode, Network};
@@ -138,7 +138,7 @@ fn attempt(options: &Options, report: &mut Report, notice: &mut dyn FnMut(&Prepa
     notice(&prepared);
     let policy = &prepared.selected.policy;
     report.policy = PolicyId {
-        name: policy.name.clone(),
+        name: known_as(&policy.name),
         sha256: policy.sha256(),
     };
     report.withheld_env = prepared
@@ -152,6 +152,25 @@ fn attempt(options: &Options, report: &mut Report, notice: &mut dyn FnMut(&Prepa
     let egress = prepared.egress.as_ref().map(|egress| egress as &dyn Serve);
     let outcome = launch::run(&prepared.plan, egress)?;
     Ok(report.conclude(&outcome))
+}
+
+/// A profile by the name it is asked for, any other policy by its file.
+fn known_as(name: &str) -> String {
+    let file = Path::new(name);
+    let is_profile = file.parent().is_some_and(|dir| dir.ends_with("policies"));
+    match file.file_stem() {
+        Some(stem) if is_profile => stem.to_string_lossy().into_owned(),
+        Some(_) | None => name.to_owned(),
+    }
+}
+
+/// Writes the report on a run that was refused before anything was looked at.
+pub fn refused(options: &Options, reason: &str) -> Option<std::io::Error> {
+    let mut report = Report::new(&run_id(), &options.command, SystemTime::now());
+    report.reason = Some(reason.to_owned());
+    report.exit_code = Some(125);
+    let to = options.report.as_ref()?;
+    Destination::open(to).and_then(|to| report.write(&to)).err()
 }
 
 /// Everything decided, nothing done.

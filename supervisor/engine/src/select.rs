@@ -24,6 +24,8 @@ pub enum SelectError {
     },
     #[error("cannot read policy `{}`: {error}", .path.display())]
     Unreadable { path: PathBuf, error: std::io::Error },
+    #[error("`{}` is not read: the configuration is `{CONFIG}`", .path.display())]
+    OtherName { path: PathBuf },
     #[error(transparent)]
     Trust(#[from] TrustError),
 }
@@ -72,7 +74,15 @@ pub fn project_policy(scene: &Scene) -> Result<Option<ProjectPolicy>, SelectErro
     let file = scene.project.join(CONFIG);
     let bytes = match read_policy(&file) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let other = file.with_extension("yaml");
+            // A rule that somebody believes to hold must not be passed over in silence.
+            return if other.exists() {
+                Err(SelectError::OtherName { path: other })
+            } else {
+                Ok(None)
+            };
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),
         Err(error) => return Err(SelectError::Unreadable { path: file, error }),
     };

@@ -4,7 +4,8 @@
 //! Landlock, seccomp, and last `close_range`, so that nothing can be undone by what follows.
 
 use std::ffi::CString;
-use std::io;
+use std::fs;
+use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
@@ -50,7 +51,7 @@ pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> !
     }
     // We are the sandbox's user with no capability, no new root to go to, and only the allowed calls.
     let mut error = process::exec(&files.program, &files.argv, &files.env);
-    if error.raw_os_error() == Some(libc::ENOEXEC) {
+    if error.raw_os_error() == Some(libc::ENOEXEC) && is_text(&plan.command.program) {
         // A script without an interpreter line: what a shell would do with it.
         let mut argv = vec![c"/bin/sh".to_owned(), files.program.clone()];
         argv.extend(files.argv.into_iter().skip(1));
@@ -60,6 +61,14 @@ pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> !
     // If the supervisor is gone there is nobody left to tell.
     let _ = Report::NotExecuted { errno }.send(control.as_fd());
     process::exit_now(126)
+}
+
+/// Could a shell read it? A program for another machine, or half of one, is nothing to be read.
+fn is_text(program: &Path) -> bool {
+    let mut head = [0; 128];
+    let read = fs::File::open(program).and_then(|mut file| file.read(&mut head));
+    let head = read.ok().and_then(|length| head.get(..length)).unwrap_or_default();
+    !head.starts_with(b"\x7fELF") && !head.split(|b| *b == b'\n').next().unwrap_or_default().contains(&0)
 }
 
 struct Files {

@@ -207,15 +207,11 @@ fn enter(inheritance: &Inheritance<'_>, network: Option<NetworkMaker>) -> Result
     Ok(())
 }
 
-/// Closes everything but the two descriptors pid 1 needs. Returns them at their new places.
-fn keep_only(control: OwnedFd, alive: OwnedFd) -> io::Result<(OwnedFd, OwnedFd)> {
-    // Above everything that is open, so that the low numbers can go in one call.
-    let raise = |fd: OwnedFd| fd::dup_from(fd.as_fd(), 1000).or_else(|_| fd::dup_from(fd.as_fd(), 64));
-    let (control, alive) = (raise(control)?, raise(alive)?);
+/// Closes everything but the two descriptors pid 1 needs.
+fn keep_only(control: &OwnedFd, alive: &OwnedFd) -> io::Result<()> {
     let (a, b) = (control.as_raw_fd().unsigned_abs(), alive.as_raw_fd().unsigned_abs());
     let (low, high) = (a.min(b), a.max(b));
     fd::close_range(0, low.saturating_sub(1))?;
     fd::close_range(low + 1, high.saturating_sub(1))?;
-    fd::close_range(high + 1, u32::MAX)?;
-    Ok((control, alive))
+    fd::close_range(high + 1, u32::MAX)
 }

@@ -53,7 +53,7 @@ struct Watch {
 
 fn harden(plan: &SandboxPlan, control: OwnedFd, alive: OwnedFd) -> std::io::Result<(OwnedFd, OwnedFd)> {
     process::set_name(c"glee-init")?;
-    let kept = keep_only(control, alive)?;
+    keep_only(&control, &alive)?;
     fd::ensure_stdio()?;
     if plan.containment != Containment::Inherit {
         if plan.identity.from_root && process::geteuid() == 0 {
@@ -63,7 +63,7 @@ fn harden(plan: &SandboxPlan, control: OwnedFd, alive: OwnedFd) -> std::io::Resu
     }
     process::no_new_privs()?;
     process::die_with_parent()?;
-    Ok(kept)
+    Ok((control, alive))
 }
 
 fn serve(control: &OwnedFd, alive: &OwnedFd, command: Pid, watch: &Watch) -> Option<()> {

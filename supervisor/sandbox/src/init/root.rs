@@ -179,7 +179,11 @@ impl Build<'_> {
             }
             MountStep::Pin { at } => self.cover_with_itself(relative(at), NOSUID | NODEV),
             MountStep::Protect { at } => self.cover_with_itself(relative(at), RDONLY | NOSUID | NODEV),
-            MountStep::Hide { at, kind } => self.hide(relative(at), *kind),
+            MountStep::Hide { at, kind } => match self.hide(relative(at), *kind) {
+                // In a directory of somebody else's, which the run's user cannot enter either.
+                Err(failure) if failure.error.raw_os_error() == Some(libc::EACCES) => Ok(()),
+                other => other,
+            },
         }
     }
 

@@ -4,6 +4,7 @@
 //! process is killed, the janitor sees to it.
 
 mod companion;
+mod denials;
 mod gitlinks;
 pub(crate) mod idmap;
 mod janitor;
@@ -45,6 +46,8 @@ pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>) -> Result<Outcome, Lau
     let terminals = [0, 1, 2].map(|number| term::is_terminal(fd::borrow(number)));
     let (table, filter) = compile(plan)?;
     let ignored = event::ignored_signals();
+    // Whoever ignores it is not told of the end of its children, nor can it wait for them.
+    event::restore(libc::SIGCHLD);
     let signals =
         event::signal_fd(&supervise::signals(&ignored)).map_err(|error| LaunchError::step("signals", error))?;
     let (ours, theirs) = socket::pair().map_err(|error| LaunchError::step("control socket", error))?;

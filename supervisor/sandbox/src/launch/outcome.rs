@@ -149,6 +149,12 @@ fn advice(step: &str, detail: &str, error: &io::Error) -> Option<String> {
         "mounts" if detail.contains("id-mapped") => {
             Some("this filesystem cannot map owners: run as the owner of the project instead of root".to_owned())
         }
+        _ if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => {
+            Some("raise the limit on open files (`ulimit -n`), or `limits.open_files` in the policy".to_owned())
+        }
+        "janitor" if error.raw_os_error() == Some(libc::ENOSYS) => {
+            Some("this seems to be the inside of a sandbox already: one cannot be built in another".to_owned())
+        }
         "landlock ruleset" | "landlock" => Some("needs Linux 5.13 with Landlock enabled (`lsm=landlock,…`)".to_owned()),
         _ => None,
     }

@@ -1,24 +1,23 @@
 //! The supervisor while the command runs: one loop over signals, the control socket, the terminal, denials and the deadline.
 
-use std::collections::BTreeMap;
-use std::fs;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use super::companion::Companion;
-use super::outcome::{Denied, End, LaunchError, Layers, Outcome};
+use super::denials::Denials;
+use super::outcome::{End, LaunchError, Layers, Outcome};
 use super::terminal::Relay;
 use super::warden::Warden;
 use super::{Caller, Child, quarantine};
 use crate::cgroup::Group;
 use crate::control::{Cause, Order, Report};
 use crate::plan::SandboxPlan;
-use crate::seccomp::{Arch, Call, Table, Verdict};
+use crate::seccomp::Table;
 use crate::sys::event::{self, Want};
+use crate::sys::landlock;
 use crate::sys::process::{self, Change, Usage};
 use crate::sys::socket::Wait;
-use crate::sys::{landlock, seccomp};
 
 /// Signals that reach the supervisor as events instead of ending it.
 const SIGNALS: &[i32] = &[
@@ -31,19 +30,27 @@ const SIGNALS: &[i32] = &[
     libc::SIGWINCH,
     libc::SIGTSTP,
     libc::SIGCONT,
+    libc::SIGALRM,
+    libc::SIGVTALRM,
+    libc::SIGPROF,
+    libc::SIGIO,
+    libc::SIGPWR,
+    libc::SIGXCPU,
+    libc::SIGURG,
 ];
+
+/// Signals without a meaning of their own; the language's run time uses the two below.
+const REAL_TIME: std::ops::RangeInclusive<i32> = 34..=64;
 
 /// Those of them that the caller has not ignored.
 pub(super) fn signals(ignored: &[i32]) -> Vec<i32> {
     SIGNALS
         .iter()
         .copied()
+        .chain(REAL_TIME)
         .filter(|signal| !ignored.contains(signal))
         .collect()
 }
-
-/// Different denied calls that are remembered.
-const MOST_DENIALS: usize = 1000;
 
 struct Supervisor<'a> {
     plan: &'a SandboxPlan,
@@ -54,7 +61,7 @@ struct Supervisor<'a> {
     terminals: [bool; 3],
     relay: Option<Relay>,
     listener: Option<OwnedFd>,
-    denied: BTreeMap<(u32, String), Denied>,
+    denials: Denials,
     /// Signals of the ending kind that were passed on. The second one ends the run.
     asked_to_end: u32,
     /// The signal with which the run was ended at the caller's wish.
@@ -65,6 +72,8 @@ struct Supervisor<'a> {
     ended: Option<(Change, Option<Cause>)>,
     /// The other end of the control socket is closed: nothing more to hear, only the end to wait for.
     silent: bool,
+    /// The last lock was heard of: from here on it is the command that ends.
+    complete: bool,
 }
 
 /// How far the deadline has got.
@@ -96,7 +105,7 @@ pub(super) fn watch(
         terminals: caller.terminals,
         relay: None,
         listener: None,
-        denied: BTreeMap::new(),
+        denials: Denials::default(),
         asked_to_end: 0,
         ended_by: None,
         timeout: plan
@@ -107,6 +116,7 @@ pub(super) fn watch(
         not_executed: None,
         ended: None,
         silent: false,
+        complete: plan.seccomp.is_none(),
     };
     let usage = supervisor.serve(&caller.signals)?;
     supervisor.finish(usage, started)
@@ -146,8 +156,10 @@ impl Supervisor<'_> {
             {
                 relay.turn(typed.readable || typed.hangup);
             }
-            if denial.readable {
-                self.refuse();
+            if denial.readable
+                && let Some(listener) = &self.listener
+            {
+                self.denials.answer(listener, self.plan.seccomp.as_ref(), self.table);
             } else if denial.hangup {
                 self.listener = None;
             }
@@ -201,7 +213,10 @@ impl Supervisor<'_> {
                     companion.hand_over(&doors)?;
                 }
             }
-            Report::Listener(listener) => self.listener = Some(listener),
+            Report::Listener(listener) => {
+                self.listener = Some(listener);
+                self.complete = true;
+            }
             // Without a terminal nobody asked for a pause: a command that stops itself does not stop its guardian.
             Report::Stopped if self.relay.is_some() => self.suspend(),
             Report::Stopped => {}
@@ -221,20 +236,17 @@ impl Supervisor<'_> {
 
     fn signal(&mut self, number: i32) {
         match number {
-            libc::SIGWINCH => {
-                if let Some(relay) = &self.relay {
-                    relay.resize();
-                }
-            }
+            libc::SIGWINCH => match &self.relay {
+                Some(relay) => relay.resize(),
+                None => self.order(Order::Signal(number)),
+            },
             libc::SIGTSTP => {
                 self.order(Order::Signal(libc::SIGTSTP));
                 if self.relay.is_none() {
                     self.suspend();
                 }
             }
-            libc::SIGCONT => {}
-            libc::SIGUSR1 | libc::SIGUSR2 => self.order(Order::Signal(number)),
-            _ => {
+            libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGQUIT => {
                 self.asked_to_end += 1;
                 if self.asked_to_end > 1 {
                     self.ended_by = Some(number);
@@ -243,6 +255,7 @@ impl Supervisor<'_> {
                     self.order(Order::Signal(number));
                 }
             }
+            _ => self.order(Order::Signal(number)),
         }
     }
 
@@ -298,54 +311,16 @@ impl Supervisor<'_> {
         let _ = self.group.kill();
     }
 
-    fn refuse(&mut self) {
-        let Some(listener) = &self.listener else { return };
-        let Ok(Some(notice)) = seccomp::receive(listener.as_fd()) else {
-            return;
-        };
-        let call = Call {
-            nr: notice.nr.unsigned_abs(),
-            args: notice.args,
-        };
-        let spec = self.plan.seccomp.as_ref();
-        let verdict = spec.map_or(Verdict::Kill, |spec| self.table.decide(spec, Arch::NATIVE, &call));
-        let (errno, why) = match verdict {
-            Verdict::Deny(denial) => (i32::from(denial.errno), denial.why),
-            Verdict::Errno(errno) => (i32::from(errno), ""),
-            // The filter asked although this code would not: refuse, it is the safe side.
-            Verdict::Allow | Verdict::Kill => (libc::EPERM, ""),
-        };
-        let program = fs::read_to_string(format!("/proc/{}/comm", notice.pid))
-            .unwrap_or_default()
-            .trim_end()
-            .to_owned();
-        let pid = inner_pid(notice.pid).unwrap_or(0);
-        let _ = seccomp::refuse(listener.as_fd(), notice.id, errno);
-        let key = (call.nr, program.clone());
-        if let Some(known) = self.denied.get_mut(&key) {
-            known.count += 1;
-        } else if self.denied.len() < MOST_DENIALS {
-            let name = self.table.name_of(call.nr, Arch::NATIVE);
-            let syscall = name.map_or_else(|| call.nr.to_string(), str::to_owned);
-            self.denied.insert(
-                key,
-                Denied {
-                    syscall,
-                    why,
-                    pid,
-                    program,
-                    count: 1,
-                },
-            );
-        }
-    }
-
     fn finish(mut self, usage: Usage, started: Instant) -> Result<Outcome, LaunchError> {
         if let Some(relay) = &mut self.relay {
             relay.finish();
         }
         if let Some(failure) = self.failure.take() {
             return Err(failure);
+        }
+        let ours = self.ended_by.is_some() || self.timeout == Timeout::Over;
+        if !self.complete && self.ended.is_none() && self.not_executed.is_none() && !ours {
+            return Err(LaunchError::Lost);
         }
         let verdict = self.group.verdict();
         let timed_out = matches!(self.timeout, Timeout::Grace(_) | Timeout::Over);
@@ -373,7 +348,7 @@ impl Supervisor<'_> {
             out_of_pids: verdict.out_of_pids(),
             duration: started.elapsed(),
             usage,
-            denied: std::mem::take(&mut self.denied).into_values().collect(),
+            denied: std::mem::take(&mut self.denials).into_list(),
             layers: Layers {
                 landlock_abi: if self.plan.landlock.is_some() {
                     landlock::abi()
@@ -387,11 +362,4 @@ impl Supervisor<'_> {
             },
         })
     }
-}
-
-/// The pid by which a process knows itself in its innermost namespace.
-fn inner_pid(pid: u32) -> Option<u32> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
-    line.split_ascii_whitespace().next_back()?.parse().ok()
 }

@@ -78,6 +78,9 @@ fn locate(name: &OsStr, cwd: &Path, path: Option<&OsStr>) -> Result<PathBuf, Not
     }
     if name.as_bytes().contains(&b'/') {
         let full = tidy(&cwd.join(name));
+        if name.as_bytes().ends_with(b"/") && full.is_file() {
+            return Err(NotFound::NotExecutable { path: full });
+        }
         return check(&full).and_then(|ok| if ok { Ok(full) } else { Err(absent()) });
     }
     let mut refused = None;
@@ -107,7 +110,13 @@ fn tidy(path: &Path) -> PathBuf {
 }
 
 fn check(path: &Path) -> Result<bool, NotFound> {
-    let Ok(meta) = fs::metadata(path) else { return Ok(false) };
+    let meta = match fs::metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            return Err(NotFound::NotExecutable { path: path.to_owned() });
+        }
+        Err(_) => return Ok(false),
+    };
     if meta.is_dir() {
         return Err(NotFound::Directory { path: path.to_owned() });
     }

@@ -108,12 +108,17 @@ pub fn reset_signals(ignored: &[libc::c_int]) -> io::Result<()> {
             ignore(signal);
             continue;
         }
-        // SAFETY: SIG_DFL is always a valid disposition; no handler of ours is replaced while it runs.
-        unsafe { libc::signal(signal, libc::SIG_DFL) };
+        restore(signal);
     }
     let set = set_of(&[]);
     // SAFETY: `set` is a live, initialised local; the old mask is not wanted.
     done(unsafe { libc::sigprocmask(libc::SIG_SETMASK, &raw const set, std::ptr::null_mut()) })
+}
+
+/// Gives a signal its default effect in this process.
+pub fn restore(signal: libc::c_int) {
+    // SAFETY: SIG_DFL is always a valid disposition; no handler of ours is replaced while it runs.
+    unsafe { libc::signal(signal, libc::SIG_DFL) };
 }
 
 /// Ignores a signal in this process.
