@@ -3,20 +3,21 @@
 use crate::api::{Api, Turn};
 use crate::support::{KEY_PREFIX, claims};
 
-/// What a hostile tool call would print: the environment and the arguments of every process, and every file and all
-/// memory in which a key stands.
-const SEARCH: &str = r#"(
-env
-for process in /proc/[0-9]*; do
-    tr '\0' '\n' < $process/environ; tr '\0' ' ' < $process/cmdline
-done
-grep -rhoaE '@PREFIX[0-9a-f]+' /etc /tmp /run /var/tmp /dev/shm @HOME
+/// What a hostile tool call would do: it goes through the environment, the arguments and the memory of processes, and
+/// through files. It prints test keys and the variables of its own that are named like one, and nothing else that it
+/// meets. No `$(…)`: gemini refuses it.
+const SEARCH: &str = r#"env | grep -a '_KEY='
+@PROCESSES > /tmp/@ID
+while read -r process; do
+    grep -shoaE '@PREFIX[0-9a-f]+' $process/environ $process/cmdline
+done < /tmp/@ID
+grep -rshoaE '@PREFIX[0-9a-f]+' @PLACES
 python3 - <<'END'
-import glob, re
-for maps in glob.glob('/proc/[0-9]*/maps'):
+import re
+for process in open('/tmp/@ID').read().split():
     try:
-        memory = open(maps.replace('maps', 'mem'), 'rb')
-        regions = open(maps).readlines()
+        memory = open(process + '/mem', 'rb')
+        regions = open(process + '/maps').readlines()
     except OSError:
         continue
     for line in regions:
@@ -25,23 +26,32 @@ for maps in glob.glob('/proc/[0-9]*/maps'):
             continue
         try:
             memory.seek(start)
-            for key in re.findall(b'@PREFIX[0-9a-f]{32}', memory.read(end - start)):
+            for key in set(re.findall(b'@PREFIX[0-9a-f]{32}', memory.read(end - start))):
                 print(key.decode())
         except OSError:
             pass
 END
-) 2>&1 | grep -aE '_KEY|@PREFIX' | sort -u | head -c 4000
+rm /tmp/@ID
 echo searched"#;
+
+/// Without the sandbox the search keeps to the processes that carry the world's mark, and to the world's home: the rest
+/// of the machine is none of its business.
+const OWN_PROCESSES: &str = "grep -sal @ID /proc/[0-9]*/cmdline | xargs -rn1 dirname";
+const ALL_PROCESSES: &str = "ls -d /proc/[0-9]*";
+const ALL_PLACES: &str = "/etc /tmp /run /var/tmp /dev/shm @HOME";
 
 claims! {
     fn a_tool_call_finds_no_key_in_the_environment_in_processes_in_files_or_in_memory(at) {
-        at.world.define("PREFIX", KEY_PREFIX);
-        let ran = at.bare(at.shell(SEARCH));
+        let search = |processes: &str, places: &str| {
+            let script = SEARCH.replace("@PROCESSES", processes).replace("@PLACES", places);
+            at.shell(&script.replace("@PREFIX", KEY_PREFIX))
+        };
+        let ran = at.bare(search(OWN_PROCESSES, "@HOME"));
         assert!(ran.told().contains(&at.key), "the search does not work bare: {}", ran.outcome.describe());
         at.world.host_does("cd @HOME && rm -rf .codex .claude .claude.json* .gemini .cache .config .npm");
-        let ran = at.run("workspace", at.shell(SEARCH));
+        let ran = at.run("workspace", search(ALL_PROCESSES, ALL_PLACES));
         ran.succeeded(at);
-        // `_KEY=` is there: the placeholder was found.
+        // The agent has a variable for its key, and the placeholder is in it.
         let told = &ran.api.asked()[1].body;
         assert!(told.contains("searched") && told.contains("_KEY="), "{}", ran.outcome.describe());
         at.key_stayed_outside(&ran);
