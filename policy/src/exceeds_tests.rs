@@ -38,7 +38,7 @@ fn a_narrower_policy_exceeds_nothing() {
         "{}",
         "fs: {read: [src], write: []}",
         "fs: {deny: ['**/.env']}",
-        "max_runtime_mins: 5\nlimits: {pids: 1}",
+        "max_runtime_mins: 5\nlimits: {pids: 4}",
         "env: {allow: []}",
     ] {
         assert_eq!(sentences(text, "{}"), Vec::<String>::new(), "{text}");

@@ -26,7 +26,7 @@ fn every_part_changes_the_hash() {
         "env: {set: {A: b}}",
         "max_runtime_mins: 11",
         "max_runtime_mins: none",
-        "limits: {pids: 1}",
+        "limits: {pids: 4}",
         "limits: {pids: none}",
         "isolation: landlock",
         "backend: native",

@@ -35,7 +35,7 @@ env:
   allow: [PATH, "LC_*", {name: HOME, why: home}]
   set: {CI: "1"}
 max_runtime_mins: 0.5
-limits: {memory_mb: 4096, pids: 512, cpus: 1.5, open_files: 10, file_size_mb: 1, disk_mb: 2, output_kb: none}
+limits: {memory_mb: 4096, pids: 512, cpus: 1.5, open_files: 16, file_size_mb: 1, disk_mb: 2, output_kb: none}
 isolation: landlock
 backend: podman
 image: docker.io/library/debian:13
@@ -122,11 +122,23 @@ fn a_project_configuration_may_hold_other_things() {
 }
 
 #[test]
-fn an_empty_file_and_a_list_are_no_policy() {
-    for text in ["", "# only words\n", "[]", "5", "text", "null"] {
+fn an_empty_file_says_nothing_and_a_list_is_no_policy() {
+    for text in ["[]", "5", "text"] {
         assert!(matches!(fails(text), PolicyError::NotAMapping { .. }), "{text}");
     }
-    assert!(ok("{}").mode.is_none());
+    for text in ["", "# only words\n", "null", "{}"] {
+        assert!(ok(text).mode.is_none(), "{text}");
+    }
+}
+
+#[test]
+fn the_prefix_may_stand_in_one_word() {
+    let text = "security.subagent_permissions:\n  mode: inherit\n";
+    assert_eq!(ok(text).mode.map(|mode| mode.value), Some(Mode::Inherit));
+    assert!(matches!(
+        fails("security.subagent_permissions: {}\nmode: inherit"),
+        PolicyError::UnknownKey { .. }
+    ));
 }
 
 #[test]
