@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use glee_tests::{Running, carrying, wait_until};
+use glee_tests::{Running, carrying, mounts, wait_until};
 
 use crate::claims::claims;
 use crate::seen::told;
@@ -101,7 +101,7 @@ fn kill_at_many_moments(at: &Place) -> Vec<u32> {
 
 /// No process, cgroup, mount, temporary file or file in the project, and the home as it was.
 #[track_caller]
-fn nothing_is_left(at: &Place, mounts: &str, cgroups: &BTreeSet<PathBuf>) {
+fn nothing_is_left(at: &Place, mounted: &BTreeSet<String>, cgroups: &BTreeSet<PathBuf>) {
     let id = at.world.nonce();
     assert!(
         wait_until(SOON, || carrying(id).is_empty()),
@@ -110,16 +110,12 @@ fn nothing_is_left(at: &Place, mounts: &str, cgroups: &BTreeSet<PathBuf>) {
     );
     let left = || cgroups.iter().filter(|dir| dir.exists()).collect::<Vec<_>>();
     assert!(wait_until(SOON, || left().is_empty()), "cgroups are left: {:?}", left());
-    assert_eq!(mounts_of_the_host(), mounts, "mounts are left");
+    assert_eq!(mounts(), *mounted, "mounts are left");
     assert_eq!(
         at.host("ls -A; ls -A $HOME; ls -A @TMP; ls -A @OUT; find @CONFIG -type f"),
         "project\n",
         "files are left"
     );
-}
-
-fn mounts_of_the_host() -> String {
-    fs::read_to_string("/proc/self/mountinfo").expect("read the mounts")
 }
 
 /// Runs under fresh directories for temporary files, in a namespace of the test's own, and finds them empty afterwards.
@@ -140,48 +136,48 @@ fn leaves_no_temporary_file(at: &Place, script: &str, end: &str) {
 
 claims! {
     fn a_run_that_ends_by_itself_leaves_nothing(at) {
-        let mounts = mounts_of_the_host();
+        let mounted = mounts();
         let (running, cgroups) = started(at, &["--policy", "workspace"], &tree(at).replace("wait", "sleep 0.5"));
         assert_eq!(told(&running.finish()), 0);
-        nothing_is_left(at, &mounts, &cgroups);
+        nothing_is_left(at, &mounted, &cgroups);
     }
 
     fn a_run_that_meets_its_deadline_leaves_nothing(at) {
-        let mounts = mounts_of_the_host();
+        let mounted = mounts();
         let (running, cgroups) = started(at, &["--policy", "workspace", "--timeout", "1s"], &tree(at));
         assert_eq!(told(&running.finish()), 124);
-        nothing_is_left(at, &mounts, &cgroups);
+        nothing_is_left(at, &mounted, &cgroups);
     }
 
     fn a_run_ended_by_two_signals_leaves_nothing(at) {
-        let mounts = mounts_of_the_host();
+        let mounted = mounts();
         let (running, cgroups) = started(at, &["--policy", "workspace"], &tree(at));
         running.signal("TERM");
         running.signal("TERM");
         assert!([137, 143].contains(&told(&running.finish())));
-        nothing_is_left(at, &mounts, &cgroups);
+        nothing_is_left(at, &mounted, &cgroups);
     }
 
     fn kill_9_of_the_supervisor_leaves_no_process_and_no_file(at) {
-        let mounts = mounts_of_the_host();
+        let mounted = mounts();
         let (running, _) = started(at, &["--policy", "workspace"], &tree(at));
         running.signal("KILL");
         assert_eq!(told(&running.finish()), 137);
-        nothing_is_left(at, &mounts, &BTreeSet::new());
+        nothing_is_left(at, &mounted, &BTreeSet::new());
     }
 
     fn kill_9_of_the_supervisor_leaves_no_cgroup(at) {
-        let mounts = mounts_of_the_host();
+        let mounted = mounts();
         let (running, cgroups) = started(at, &["--policy", "workspace"], &tree(at));
         running.signal("KILL");
         assert_eq!(told(&running.finish()), 137);
-        nothing_is_left(at, &mounts, &cgroups);
+        nothing_is_left(at, &mounted, &cgroups);
     }
 
     fn kill_9_right_after_the_start_leaves_no_process_and_no_file(at) {
-        let mounts = mounts_of_the_host();
+        let mounted = mounts();
         kill_at_many_moments(at);
-        nothing_is_left(at, &mounts, &BTreeSet::new());
+        nothing_is_left(at, &mounted, &BTreeSet::new());
     }
 
     fn kill_9_right_after_the_start_leaves_no_cgroup(at) {
@@ -195,10 +191,10 @@ claims! {
     }
 
     fn a_refused_run_leaves_nothing(at) {
-        let mounts = mounts_of_the_host();
+        let mounted = mounts();
         at.is_refused(&["run", "--policy", "nosuch", "--", "echo", "started"], &[]);
         at.seen(["run", "--policy", "workspace", "--", "no-such-command"]);
-        nothing_is_left(at, &mounts, &BTreeSet::new());
+        nothing_is_left(at, &mounted, &BTreeSet::new());
     }
 
     fn the_read_only_islands_of_a_writable_project_leave_no_litter(at) {

@@ -39,7 +39,7 @@ pub use caller::Caller;
 pub use files::{Look, Snapshot, setid_files, tree};
 pub use judge::{Leak, Verdict, judge};
 pub use listen::Listener;
-pub use process::{alive, capable, carrying, wait_until};
+pub use process::{alive, capable, carrying, mounts, wait_until};
 pub use run::{Outcome, Policy, Run, Running};
 pub use tools::attack_tool;
 pub use world::World;

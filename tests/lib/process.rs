@@ -1,5 +1,6 @@
-//! What the host's process table says.
+//! What the host's tables of processes and mounts say.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -15,6 +16,15 @@ pub fn carrying(mark: &str) -> Vec<u32> {
 
 fn arguments(pid: u32) -> Vec<u8> {
     fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()
+}
+
+/// What is mounted on the host, but for the network namespaces that other tests make and remove meanwhile.
+pub fn mounts() -> BTreeSet<String> {
+    let all = fs::read_to_string("/proc/self/mountinfo").expect("read the mounts");
+    all.lines()
+        .filter(|line| !line.contains(" /run/netns"))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Is there, and no zombie.

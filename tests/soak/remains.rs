@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use glee_tests::{Look, World, carrying, tree, wait_until};
+use glee_tests::{Look, World, carrying, mounts, tree, wait_until};
 
 /// How long the janitor of a killed supervisor may take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -134,14 +134,6 @@ fn described(pid: u32) -> String {
         read("wchan"),
         read("syscall").trim()
     )
-}
-
-fn mounts() -> BTreeSet<String> {
-    fs::read_to_string("/proc/self/mountinfo")
-        .expect("read the mounts")
-        .lines()
-        .map(str::to_owned)
-        .collect()
 }
 
 /// Every directory in every cgroup hierarchy that is named like one of ours.
