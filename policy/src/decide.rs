@@ -132,15 +132,17 @@ impl ResolvedPolicy {
             Network::Host => return Verdict::new(true, "network: true".into(), by_key("network")),
             Network::Names { allow, deny } => (allow, deny),
         };
-        let matching = |text: &&String| text.parse::<NamePattern>().is_ok_and(|p| p.matches(host, port));
-        if let Some(rule) = deny.iter().find(matching) {
+        let read = |text: &String| text.parse::<NamePattern>();
+        let forbids = |text: &&String| read(text).is_ok_and(|p| p.matches(host, port));
+        let allows = |text: &&String| read(text).is_ok_and(|p| p.allowed().any(|p| p.matches(host, port)));
+        if let Some(rule) = deny.iter().find(forbids) {
             return Verdict::new(
                 false,
                 format!("network.deny `{rule}`"),
                 by_key(&format!("network.deny.{rule}")),
             );
         }
-        match allow.iter().find(matching) {
+        match allow.iter().find(allows) {
             Some(rule) => Verdict::new(
                 true,
                 format!("network.allow `{rule}`"),

@@ -42,8 +42,10 @@ fn names_are_allowed_by_pattern_and_denied_first() {
     assert!(!ask("good.org", 80).allowed);
     assert_eq!(ask("bad.org", 443).clause, "network.deny `bad.org`");
     assert_eq!(ask("bad.org", 443).origin.unwrap().line, 3);
-    assert!(ask("10.2.3.4", 22).allowed);
-    assert!(!ask("10.0.0.1", 22).allowed);
+    assert!(ask("10.2.3.4", 443).allowed);
+    assert!(!ask("10.2.3.4", 22).allowed);
+    assert!(!ask("10.0.0.1", 443).allowed);
+    assert_eq!(ask("10.0.0.1", 22).clause, "network.deny `10.0.0.1`");
     assert!(!ask("not a host", 443).allowed);
 }
 

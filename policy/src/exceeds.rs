@@ -128,8 +128,8 @@ impl Found<'_> {
             ) => {
                 let given = crate::narrow::patterns(&base_allow);
                 for name in allow {
-                    let asked = name.parse::<NamePattern>();
-                    if !asked.is_ok_and(|asked| given.iter().any(|given| given.contains(&asked))) {
+                    let held = |asked: NamePattern| given.iter().any(|given| given.contains(&asked));
+                    if !name.parse::<NamePattern>().is_ok_and(|asked| asked.allowed().all(held)) {
                         self.keyed(
                             &format!("network.allow.{name}"),
                             format!("network.allow `{name}`"),
@@ -218,6 +218,10 @@ impl Found<'_> {
                 optional(&asked.model_endpoint),
                 optional(&base.model_endpoint),
             );
+        }
+        if both.key_command != asked.key_command {
+            let shown = |command: &Option<Vec<String>>| command.as_ref().map_or("null".into(), |argv| argv.join(" "));
+            self.word("key_command", &shown(&asked.key_command), &shown(&base.key_command));
         }
         if both.auth != asked.auth {
             self.word("auth", asked.auth.word(), base.auth.word());

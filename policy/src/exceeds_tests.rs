@@ -10,7 +10,7 @@ fn sentences(asked: &str, base: &str) -> Vec<String> {
 
 #[test]
 fn what_is_asked_for_beyond_the_base_is_said_in_sentences() {
-    let asked = "fs:\n  read: [., ~/.ssh]\n  write: [.]\nnetwork: true\nenv:\n  allow: [PATH, AWS_SECRET]\n  set: {A: b}\nmax_runtime_mins: 60\nlimits: {cpus: none, pids: 100, memory_mb: 9000}\nisolation: landlock\nimage: evil\nmodel_endpoint: https://evil.org\nauth: mount\nunprotect: [.envrc]\n";
+    let asked = "fs:\n  read: [., ~/.ssh]\n  write: [.]\nnetwork: true\nenv:\n  allow: [PATH, AWS_SECRET]\n  set: {A: b}\nmax_runtime_mins: 60\nlimits: {cpus: none, pids: 100, memory_mb: 9000}\nisolation: landlock\nimage: evil\nmodel_endpoint: https://evil.org\nkey_command: [evil, now]\nauth: mount\nunprotect: [.envrc]\n";
     assert_eq!(
         sentences(asked, "{}"),
         [
@@ -25,8 +25,9 @@ fn what_is_asked_for_beyond_the_base_is_said_in_sentences() {
             "isolation: landlock (policy.yml:10; policy.yml: namespaces)",
             "image: evil (policy.yml:11; policy.yml: null)",
             "model_endpoint: https://evil.org (policy.yml:12; policy.yml: null)",
-            "auth: mount (policy.yml:13; policy.yml: broker)",
-            "unprotect `.envrc` (policy.yml:14)",
+            "key_command: evil now (policy.yml:13; policy.yml: null)",
+            "auth: mount (policy.yml:14; policy.yml: broker)",
+            "unprotect `.envrc` (policy.yml:15)",
         ]
     );
 }

@@ -127,6 +127,7 @@ fn over(base: Policy, child: Policy) -> Result<Policy, PolicyError> {
         image: child.image.or(base.image),
         model_access: child.model_access.or(base.model_access),
         model_endpoint: child.model_endpoint.or(base.model_endpoint),
+        key_command: child.key_command.or(base.key_command),
         auth: child.auth.or(base.auth),
         unprotect: child.unprotect.or(base.unprotect),
         examples: child.examples,

@@ -37,6 +37,8 @@ pub struct Meaning {
     pub image: Option<String>,
     pub model_access: &'static str,
     pub model_endpoint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_command: Option<Vec<String>>,
     pub auth: &'static str,
 }
 
@@ -82,6 +84,7 @@ impl ResolvedPolicy {
             image: self.image.clone(),
             model_access: self.model_access.word(),
             model_endpoint: self.model_endpoint.clone().filter(|_| model),
+            key_command: self.key_command.clone(),
             auth: self.auth.word(),
         }
     }

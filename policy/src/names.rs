@@ -1,9 +1,13 @@
 //! Names that a network rule allows or denies: `host`, `*.host`, an address, a CIDR, each with an optional `:port`.
 //!
-//! Pure; no lookup. Canonical: lower case, no final dot, addresses as the standard library prints them, host bits of a CIDR
-//! cleared. `*.host` is every name below `host`, at any depth, and not `host` itself; a name never matches an address.
+//! Pure; no lookup. Canonical: lower case, ASCII (IDNA), no final dot, addresses as the standard library prints them (an
+//! IPv4-mapped one as IPv4), host bits of a CIDR cleared. `*.host` is every name below `host`, at any depth, and not `host`
+//! itself; a name never matches an address. Without a port a rule that denies means every port; one that allows means
+//! the two of the web, which `allowed` spells out.
 //! LAW: `meet` is commutative, associative and idempotent, and what it gives is within both.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -11,9 +15,12 @@ use std::str::FromStr;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NamePattern {
     pub host: HostPattern,
-    /// `None` is every port.
+    /// `None` is every port, or of a rule that allows `WEB_PORTS`.
     pub port: Option<u16>,
 }
+
+/// What a rule allows that names no port.
+pub const WEB_PORTS: [u16; 2] = [80, 443];
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum HostPattern {
@@ -30,8 +37,8 @@ pub enum NameProblem {
     Syntax,
     #[error("has a `*` where none may stand")]
     Wildcard,
-    #[error("is not ASCII")]
-    NotAscii,
+    #[error("has characters that no host name has")]
+    Unicode,
     #[error("looks like an address but is not one")]
     OddAddress,
     #[error("has a port that is not between 1 and 65535")]
@@ -47,7 +54,7 @@ impl NameProblem {
             Self::Wildcard => {
                 "a `*` may only stand alone before the first dot: `*.host`; for everything write `network: true`"
             }
-            Self::NotAscii => "write the name in its ASCII form (`xn--…`)",
+            Self::Unicode => "write the name in its ASCII form (`xn--…`)",
             Self::OddAddress => "write an IPv4 address as four decimal numbers",
             Self::Port => "write a number between 1 and 65535",
             Self::Prefix => "at most /32 for IPv4 and /128 for IPv6",
@@ -59,9 +66,7 @@ impl FromStr for NamePattern {
     type Err = NameProblem;
 
     fn from_str(text: &str) -> Result<Self, NameProblem> {
-        if !text.is_ascii() {
-            return Err(NameProblem::NotAscii);
-        }
+        let text = &*ascii(text)?;
         if let Some(rest) = text.strip_prefix('[') {
             let (inside, after) = rest.split_once(']').ok_or(NameProblem::Syntax)?;
             let port = match after.strip_prefix(':') {
@@ -91,6 +96,26 @@ impl FromStr for NamePattern {
     }
 }
 
+/// International names in the form in which they are looked up.
+fn ascii(text: &str) -> Result<Cow<'_, str>, NameProblem> {
+    if text.is_ascii() {
+        return Ok(Cow::Borrowed(text));
+    }
+    let (star, name) = match text.strip_prefix("*.") {
+        Some(name) => ("*.", name),
+        None => ("", text),
+    };
+    let (name, port) = match name.split_once(':') {
+        Some((name, port)) => (name, Some(port)),
+        None => (name, None),
+    };
+    let name = idna::domain_to_ascii_strict(name).map_err(|_| NameProblem::Unicode)?;
+    Ok(Cow::Owned(match port {
+        Some(port) => format!("{star}{name}:{port}"),
+        None => format!("{star}{name}"),
+    }))
+}
+
 fn parse_port(text: &str) -> Result<u16, NameProblem> {
     if !text.bytes().all(|b| b.is_ascii_digit()) {
         return Err(NameProblem::Port);
@@ -113,6 +138,12 @@ fn block(text: &str) -> Option<Result<HostPattern, NameProblem>> {
             Ok(_) | Err(_) => return Some(Err(NameProblem::Prefix)),
         },
         Some(_) => return Some(Err(NameProblem::Prefix)),
+    };
+    let (address, length) = match address {
+        IpAddr::V6(v6) if length >= 96 => v6
+            .to_ipv4_mapped()
+            .map_or((address, length), |v4| (IpAddr::V4(v4), length - 96)),
+        IpAddr::V6(_) | IpAddr::V4(_) => (address, length),
     };
     Some(Ok(HostPattern::Block(masked(address, length), length)))
 }
@@ -209,6 +240,16 @@ fn is_below(name: &str, parent: &str) -> bool {
 }
 
 impl NamePattern {
+    /// What a rule that allows stands for: each pattern with its port.
+    pub fn allowed(&self) -> impl Iterator<Item = Self> + use<> {
+        let (host, port) = (self.host.clone(), self.port);
+        let ports: Vec<u16> = port.map_or(WEB_PORTS.to_vec(), |port| vec![port]);
+        ports.into_iter().map(move |port| Self {
+            host: host.clone(),
+            port: Some(port),
+        })
+    }
+
     /// Is everything that `other` matches matched by this one?
     #[must_use]
     pub fn contains(&self, other: &Self) -> bool {
@@ -251,6 +292,23 @@ impl NamePattern {
                 port: Some(port),
             })
     }
+}
+
+/// The shortest way to write what these allow: `host` where both ports of the web are among them.
+#[must_use]
+pub fn joined(patterns: &BTreeSet<NamePattern>) -> BTreeSet<NamePattern> {
+    let at = |p: &NamePattern, port| NamePattern {
+        host: p.host.clone(),
+        port,
+    };
+    let both = |p: &NamePattern| {
+        p.port.is_some_and(|port| WEB_PORTS.contains(&port))
+            && WEB_PORTS.iter().all(|port| patterns.contains(&at(p, Some(*port))))
+    };
+    patterns
+        .iter()
+        .map(|p| if both(p) { at(p, None) } else { p.clone() })
+        .collect()
 }
 
 #[cfg(test)]

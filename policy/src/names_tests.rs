@@ -22,6 +22,10 @@ fn names_are_made_canonical() {
         ("fd00::1/8", "fd00::/8"),
         ("0.0.0.0/0", "0.0.0.0/0"),
         ("my_host", "my_host"),
+        ("Bücher.example", "xn--bcher-kva.example"),
+        ("*.Bücher.example:8443", "*.xn--bcher-kva.example:8443"),
+        ("::ffff:10.0.0.1", "10.0.0.1"),
+        ("::ffff:10.0.0.0/104", "10.0.0.0/8"),
     ] {
         assert_eq!(p(written).to_string(), canonical);
         assert_eq!(p(canonical), p(written));
@@ -30,7 +34,7 @@ fn names_are_made_canonical() {
 
 #[test]
 fn what_is_no_name_is_refused() {
-    use NameProblem::{NotAscii, OddAddress, Port, Prefix, Syntax, Wildcard};
+    use NameProblem::{OddAddress, Port, Prefix, Syntax, Unicode, Wildcard};
     for (text, problem) in [
         ("", Syntax),
         (".", Syntax),
@@ -43,7 +47,8 @@ fn what_is_no_name_is_refused() {
         ("*", Wildcard),
         ("*.*.h", Wildcard),
         ("a*.h", Wildcard),
-        ("bücher.de", NotAscii),
+        ("bü cher.de", Unicode),
+        ("１２７.１", OddAddress),
         ("127.1", OddAddress),
         ("2130706433", OddAddress),
         ("0x7f.1", OddAddress),
@@ -78,6 +83,18 @@ fn a_star_is_every_name_below_and_not_the_name_itself() {
     assert!(!p("0.0.0.0/0").matches("::1", 80));
 }
 
+#[test]
+fn without_a_port_a_rule_allows_the_two_of_the_web() {
+    let ports = |text: &str| p(text).allowed().map(|p| p.port).collect::<Vec<_>>();
+    assert_eq!(ports("h"), [Some(80), Some(443)]);
+    assert_eq!(ports("h:8443"), [Some(8443)]);
+    let set = |texts: &[&str]| texts.iter().map(|t| p(t)).collect::<BTreeSet<_>>();
+    assert_eq!(
+        joined(&set(&["h:80", "h:443", "g:80", "g:8080"])),
+        set(&["h", "g:80", "g:8080"])
+    );
+}
+
 pub(crate) fn pattern() -> impl Strategy<Value = NamePattern> {
     let host = prop::sample::select(vec![
         "a",
@@ -94,7 +111,7 @@ pub(crate) fn pattern() -> impl Strategy<Value = NamePattern> {
         "::1",
         "::/0",
     ]);
-    (host, prop::option::of(prop::sample::select(vec![80u16, 443])))
+    (host, prop::option::of(prop::sample::select(vec![80u16, 443, 8443])))
         .prop_map(|(host, port)| NamePattern { port, ..p(host) })
 }
 

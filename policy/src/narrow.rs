@@ -6,7 +6,7 @@
 //! - variables: kept where both give the same answer (`env`); names: what both match, without what either denies;
 //! - bounds and time: the lower, where no bound is the highest; mode, isolation, auth, model access: the tighter;
 //! - opt-outs (`unprotect`): those that both have;
-//! - `image`: kept if equal, else none. A stranger does not choose what is downloaded and run;
+//! - `image`, `key_command`: kept if equal, else none. A stranger does not choose what is downloaded or run;
 //! - `model_endpoint`: if they differ there is no model access at all, since either choice would send a key or a prompt
 //!   where the other did not want it;
 //! - `backend`: `auto` leaves the choice to the other; of two different ones the first of native, podman, docker, which is
@@ -17,7 +17,7 @@
 use std::collections::BTreeSet;
 
 use crate::grants::{Cover, Reach, normalise, normalise_denies};
-use crate::names::NamePattern;
+use crate::names::{NamePattern, joined};
 use crate::resolved::{Backend, Grant, Limits, Mode, ModelAccess, Network, ResolvedPolicy};
 
 /// The intersection of two policies.
@@ -44,6 +44,11 @@ pub fn narrow(a: &ResolvedPolicy, b: &ResolvedPolicy) -> ResolvedPolicy {
         image: if a.image == b.image { a.image.clone() } else { None },
         model_access,
         model_endpoint,
+        key_command: if a.key_command == b.key_command {
+            a.key_command.clone()
+        } else {
+            None
+        },
         auth: a.auth.min(b.auth),
         origins: b.origins.clone(),
         whys: b.whys.clone(),
@@ -165,19 +170,17 @@ fn names(a: &Network, b: &Network) -> Network {
     }
 }
 
-/// What cannot be read allows nothing.
+/// What rules allow, each with its port. What cannot be read allows nothing.
 pub(crate) fn patterns(texts: &BTreeSet<String>) -> Vec<NamePattern> {
-    texts.iter().filter_map(|text| text.parse().ok()).collect()
+    let read = texts.iter().filter_map(|text| text.parse::<NamePattern>().ok());
+    read.flat_map(|pattern| pattern.allowed()).collect()
 }
 
 /// Without the patterns that lie within another.
 pub(crate) fn widest(patterns: &BTreeSet<NamePattern>) -> BTreeSet<String> {
     let within = |p: &NamePattern| patterns.iter().any(|other| other != p && other.contains(p));
-    patterns
-        .iter()
-        .filter(|p| !within(p))
-        .map(ToString::to_string)
-        .collect()
+    let widest = patterns.iter().filter(|p| !within(p)).cloned().collect();
+    joined(&widest).iter().map(ToString::to_string).collect()
 }
 
 /// Each clause keeps the place of the side whose value it has.
@@ -198,6 +201,7 @@ fn origins(a: &ResolvedPolicy, b: &ResolvedPolicy, out: &mut ResolvedPolicy) {
         ("image", out.image == a.image),
         ("model_access", out.model_access == a.model_access),
         ("model_endpoint", out.model_endpoint == a.model_endpoint),
+        ("key_command", out.key_command == a.key_command),
         ("auth", out.auth == a.auth),
     ];
     for (key, origin) in &a.origins {

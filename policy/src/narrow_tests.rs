@@ -113,12 +113,13 @@ prop_compose! {
         model_access in prop::sample::select(vec![ModelAccess::Auto, ModelAccess::Auto, ModelAccess::None]),
         auth in prop::sample::select(vec![Auth::Broker, Auth::Mount]),
         image in prop::option::of(prop::sample::select(vec!["i".to_owned(), "j".to_owned()])),
+        key_command in prop::option::of(prop::sample::select(vec![vec!["i".to_owned()], vec!["j".to_owned()]])),
         endpoint in prop::option::of(prop::sample::select(vec!["https://a".to_owned(), "https://b".to_owned()])),
         unprotected in prop::collection::btree_set(prop::sample::select(vec![".glee".to_owned(), ".envrc".to_owned()]), 0..2),
         seconds in prop::option::of(1..5u64),
     ) -> ResolvedPolicy {
         ResolvedPolicy {
-            mode, isolation, backend, model_access, auth, image, unprotected,
+            mode, isolation, backend, model_access, auth, image, key_command, unprotected,
             model_endpoint: endpoint,
             max_runtime: seconds.map(Duration::from_secs),
             ..ResolvedPolicy::nothing("p")
@@ -245,6 +246,7 @@ proptest! {
             prop_assert!(both.model_access <= side.model_access);
             prop_assert!(both.model_access == ModelAccess::None || both.model_endpoint == side.model_endpoint);
             prop_assert!(both.image.is_none() || both.image == side.image);
+            prop_assert!(both.key_command.is_none() || both.key_command == side.key_command);
             prop_assert!(side.mode == Mode::Inherit || both.unprotected.is_subset(&side.unprotected));
             prop_assert!(within(both.max_runtime, side.max_runtime));
             for ((_, tight), (_, loose)) in both.limits.named().into_iter().zip(side.limits.named()) {

@@ -11,7 +11,7 @@ use crate::origin::Source;
 use crate::policy::{Clause, LimitRules, NetworkRule, Policy};
 use crate::resolved::{Auth, Backend, Isolation, Mode, ModelAccess};
 use crate::value::{
-    Whole, cpus, endpoint, env_pattern, example, image, list, name_pattern, path_rules, profile_name, runtime,
+    Whole, argv, cpus, endpoint, env_pattern, example, image, list, name_pattern, path_rules, profile_name, runtime,
     whole_number,
 };
 use crate::yaml::{self, Node, Token, Value};
@@ -30,6 +30,7 @@ const TOP: Fields = &[
     "image",
     "model_access",
     "model_endpoint",
+    "key_command",
     "auth",
     "unprotect",
     "examples",
@@ -130,6 +131,7 @@ fn policy(source: &Source, root: &Node, inside: &str) -> Result<Policy, PolicyEr
             "image" => out.image = Some(at.clause(node, image(&at, node)?)),
             "model_access" => out.model_access = Some(at.clause(node, word(&at, node, MODEL_ACCESS)?)),
             "model_endpoint" => out.model_endpoint = Some(at.clause(node, endpoint(&at, node)?)),
+            "key_command" => out.key_command = Some(at.clause(node, argv(&at, node)?)),
             "auth" => out.auth = Some(at.clause(node, word(&at, node, AUTH)?)),
             "unprotect" => {
                 let name = |at: &At<'_>, node: &Node| text(at, node).map(|name| name.trim_end_matches('/').to_owned());

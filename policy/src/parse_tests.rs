@@ -39,6 +39,7 @@ limits: {memory_mb: 4096, pids: 512, cpus: 1.5, open_files: 10, file_size_mb: 1,
 isolation: landlock
 backend: podman
 image: docker.io/library/debian:13
+key_command: [pass, show, key]
 model_access: none
 model_endpoint: http://127.0.0.1:8080/v1
 auth: mount
@@ -181,6 +182,14 @@ fn a_wrong_type_names_the_key_and_what_was_found() {
             "`max_runtime_mins` must be a number, found nothing",
         ),
         ("image: [a]", "`image` must be text or `null`, found a list"),
+        (
+            "key_command: pass show key",
+            "`key_command` must be a list of a program and its arguments, or `null`, found the text `pass show key`",
+        ),
+        (
+            "key_command: []",
+            "`key_command` must be a list of a program and its arguments, or `null`, found a list",
+        ),
         (
             "image: --privileged",
             "`image`: `--privileged` is not a container image",

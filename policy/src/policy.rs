@@ -90,6 +90,8 @@ pub struct Policy {
     pub isolation: Option<Clause<Isolation>>,
     pub backend: Option<Clause<Backend>>,
     pub image: Option<Clause<Option<String>>>,
+    /// Program and arguments, no shell.
+    pub key_command: Option<Clause<Option<Vec<String>>>>,
     pub model_access: Option<Clause<ModelAccess>>,
     pub model_endpoint: Option<Clause<Option<String>>>,
     pub auth: Option<Clause<Auth>>,
@@ -117,6 +119,7 @@ impl Policy {
             isolation: None,
             backend: None,
             image: None,
+            key_command: None,
             model_access: None,
             model_endpoint: None,
             auth: None,

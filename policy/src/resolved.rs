@@ -196,6 +196,8 @@ pub struct ResolvedPolicy {
     pub image: Option<String>,
     pub model_access: ModelAccess,
     pub model_endpoint: Option<String>,
+    /// Run outside, by the caller, to learn the key of the model's API.
+    pub key_command: Option<Vec<String>>,
     pub auth: Auth,
     /// Where each clause that is not a path was written, by key (`network`, `limits.memory_mb`, `env.allow.PATH`,
     /// `env.set.CI`, `network.allow.example.org`, …), for `policy show`.
@@ -234,6 +236,7 @@ impl ResolvedPolicy {
             image: None,
             model_access: ModelAccess::None,
             model_endpoint: None,
+            key_command: None,
             auth: Auth::Broker,
             origins: BTreeMap::new(),
             whys: BTreeMap::new(),

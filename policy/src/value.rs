@@ -189,6 +189,21 @@ pub(crate) fn image(at: &At<'_>, node: &Node) -> Result<Option<String>, PolicyEr
     }
 }
 
+/// A program and its arguments, or null.
+pub(crate) fn argv(at: &At<'_>, node: &Node) -> Result<Option<Vec<String>>, PolicyError> {
+    match &node.value {
+        Value::Null => Ok(None),
+        Value::List(words) if !words.is_empty() => words
+            .iter()
+            .map(|word| text(at, word).map(str::to_owned))
+            .collect::<Result<Vec<String>, _>>()
+            .map(Some),
+        Value::List(_) | Value::Text(_) | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Map(_) => {
+            Err(at.wrong(node, "a list of a program and its arguments, or `null`"))
+        }
+    }
+}
+
 /// A base URL, without user or password.
 pub(crate) fn endpoint(at: &At<'_>, node: &Node) -> Result<Option<String>, PolicyError> {
     let Some(url) = optional_text(at, node)? else {

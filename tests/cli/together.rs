@@ -45,6 +45,28 @@ claims! {
         assert_eq!((told(&seen), seen.out().as_str()), (0, "up\nafter\nshort\nstop\n"), "{}", seen.err());
     }
 
+    fn a_command_that_locks_the_project_does_not_keep_other_runs_waiting(at) {
+        let wait = "n=0; until [ -e stop ] || [ $n -gt 400 ]; do sleep 0.05; n=$((n+1)); done";
+        let locker = at.shell("restricted", &format!("flock -x . sh -c 'echo locked; {wait}'")).spawn();
+        assert!(locker.wait_for("locked"), "the command could not lock");
+        let started = std::time::Instant::now();
+        assert_eq!(at.run("workspace", "echo in").whole(), (0, "in\n", ""));
+        assert!(started.elapsed() < std::time::Duration::from_secs(4), "it waited {:?}", started.elapsed());
+        assert_eq!(at.host("ls -A"), "");
+        at.host("touch stop");
+        assert_eq!(told(&locker.finish()), 0);
+    }
+
+    fn a_command_that_shares_a_lock_on_the_project_does_not_make_placeholders_stay(at) {
+        let wait = "n=0; until [ -e stop ] || [ $n -gt 400 ]; do sleep 0.05; n=$((n+1)); done";
+        let locker = at.shell("workspace", &format!("flock -s . sh -c 'echo locked; {wait}'")).spawn();
+        assert!(locker.wait_for("locked"), "the command could not lock");
+        assert_eq!(at.run("workspace", "echo in").whole(), (0, "in\n", ""));
+        at.host("touch stop");
+        assert_eq!(told(&locker.finish()), 0);
+        assert_eq!(at.host("ls -A"), "stop\n");
+    }
+
     fn a_run_inside_a_run_is_refused_or_works_but_never_hangs(at) {
         at.host("cp @BIN @PROJECT/supervisor");
         let seen = at.run("workspace", "./supervisor run --policy restricted -- echo nested || echo status $?");

@@ -32,7 +32,10 @@ macro_rules! claims {
     };
 }
 
+mod command;
 mod deny;
+mod deny_later;
+mod deny_places;
 mod environment;
 mod files_read;
 mod files_tricks;
@@ -60,6 +63,8 @@ mod trust;
 
 const AREAS: &[(&str, &[&str])] = &[
     ("deny", deny::CLAIMS),
+    ("deny_later", deny_later::CLAIMS),
+    ("deny_places", deny_places::CLAIMS),
     ("environment", environment::CLAIMS),
     ("files_read", files_read::CLAIMS),
     ("files_tricks", files_tricks::CLAIMS),

@@ -42,6 +42,19 @@ fn shadow(name: &'static str, policy: Policy) -> Attempt {
         })
 }
 
+/// The person's own policy extends a name that only the repository has a profile for, or that leads there in two steps.
+fn extended(policy: Policy, team: &'static str) -> Attempt {
+    attempt("cat @OUT/secret", Leak::Secret)
+        .secret_at("@OUT/secret")
+        .policy(policy)
+        .may_refuse()
+        .file("@HOME/.config/glee/policies/mine.yml", "extends: ours\n")
+        .file("@HOME/.config/glee/policies/ours.yml", "extends: team\n")
+        .given(move |w| {
+            w.file("@PROJECT/.glee/policies/team.yml", &w.fill(team));
+        })
+}
+
 /// A directory in which another user may also write holds the project, and that user has put a `.glee` there.
 fn planted_above(w: &World) {
     w.dir("@OUT/shared/mine");
@@ -94,6 +107,11 @@ claims! {
     repository_does_not_shadow_restricted => shadow("restricted", Policy::Named("restricted")),
     repository_does_not_shadow_workspace => shadow("workspace", Policy::Named("workspace")),
     repository_does_not_shadow_the_default => shadow("restricted", Policy::Unstated),
+    repository_does_not_supply_what_the_users_profile_extends => extended(Policy::Named("mine"), "extends: inherit\n"),
+    repository_does_not_supply_grants_that_the_users_profile_extends => extended(Policy::Named("mine"),
+        "fs: {read: ['.', '@OUT']}\n"),
+    repository_does_not_supply_what_a_policy_file_extends => extended(Policy::Yaml("extends: team\n".into()),
+        "extends: inherit\n"),
     repository_does_not_widen_what_the_caller_names => asks("network: true", "@A tcp @PORT @ID", Leak::Heard)
         .given(|w| w.listen(Listener::tcp())).policy(Policy::Named("restricted")),
     repository_does_not_lead_its_configuration_elsewhere => attempt("cat @OUT/secret", Leak::Secret)

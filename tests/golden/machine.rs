@@ -8,9 +8,10 @@ use glee_policy::layer::{NoLibrary, profile};
 use glee_policy::resolved::{FsAccess, Mode};
 use glee_policy::{Host, Origin, ResolvedPolicy, Walk};
 use glee_sandbox::lower::{Kernel, Request, lower};
+use glee_sandbox::plan::Doors;
 use glee_sandbox::plan::{Kind, PlaceholderKind, SandboxPlan};
 use glee_sandbox::survey::{
-    Caller, Entry, FoundCommand, GitDir, GleeDir, Island, IslandState, Place, SystemPath, Terrain,
+    Caller, Entry, FoundCommand, GitDir, GleeDir, Island, IslandState, Node, Place, SystemPath, Terrain,
 };
 
 /// Who starts the supervisor.
@@ -98,6 +99,9 @@ impl Machine {
         ];
         let (env, _) = policy.env.apply(vars.map(|(name, value)| (name.into(), value.into())));
         let request = Request {
+            doors: Doors::default(),
+            home: None,
+            files: Vec::new(),
             run_id: "golden".to_owned(),
             argv: ["make", "test"].map(OsString::from).to_vec(),
             env,
@@ -110,6 +114,7 @@ impl Machine {
         let id = self.who.id();
         let dir = Place {
             kind: Kind::Dir,
+            node: Node::Directory,
             uid: id,
             gid: id,
         };
@@ -124,6 +129,7 @@ impl Machine {
             "/usr/bin/make".into(),
             Place {
                 kind: Kind::File,
+                node: Node::Regular,
                 uid: 0,
                 gid: 0,
             },

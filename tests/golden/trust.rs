@@ -208,6 +208,33 @@ fn untrust_forgets_this_project_and_not_one_inside_it() {
     );
 }
 
+/// A person's own profile that builds on the project's: it counts once the project's part is trusted, and the way is told.
+#[test]
+fn a_profile_of_the_users_that_extends_one_of_the_project_counts_once_that_is_trusted() {
+    let scene = Scene::new();
+    scene.file(".glee/policies/team.yml", "fs: {write: [\".\"]}\n");
+    let dir = scene.root.join("config/glee/policies");
+    fs::create_dir_all(&dir).expect("make the directory");
+    fs::write(dir.join("mine.yml"), "extends: team\n").expect("write the profile");
+    let run = || scene.call(&["run", "--policy", "mine", "--", "touch", "made"]);
+    let told = String::from_utf8_lossy(&run().stderr).into_owned();
+    assert!(!scene.project().join("made").exists(), "{told}");
+    assert!(
+        told.contains("policies/team.yml") && told.contains("trust --policy team"),
+        "{told}"
+    );
+    scene.succeeds(&["trust", "--policy", "team", "--yes"]);
+    let output = run();
+    assert_eq!(
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()),
+        (Some(0), "")
+    );
+    assert!(scene.project().join("made").exists());
+    scene.file(".glee/policies/team.yml", "fs: {write: [\".\"]}\n# changed\n");
+    let told = String::from_utf8_lossy(&run().stderr).into_owned();
+    assert!(told.contains("changed since it was trusted"), "{told}");
+}
+
 /// The file changes between the question and the answer: the answer is about what was shown.
 #[test]
 fn a_yes_on_a_terminal_covers_what_was_shown_and_nothing_later() {

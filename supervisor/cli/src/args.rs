@@ -95,6 +95,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME[=VALUE]")]
     pub(crate) env: Vec<OsString>,
 
+    /// Read the key of the agent's model API from this file [default: its variable, such as OPENAI_API_KEY]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
+
     /// How the project is given to the command
     #[arg(long, value_name = "HOW")]
     pub(crate) workspace: Option<Workspace>,

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::args_more::PolicyCommand;
 use crate::print::{self, Paint};
-use crate::run::announce;
+use crate::run::announce_policy;
 
 /// The run id in a printed plan: the same command prints the same plan.
 const PLANNED: &str = "plan";
@@ -76,7 +76,7 @@ fn show(policy: Option<&str>, project: Option<&Path>, json: bool) -> Result<i32,
         };
         return Ok(print::json(&shown, 0));
     }
-    announce(&selected);
+    announce_policy(&selected);
     let head = ["clause", "value", "from", "why"]
         .map(|title| Paint::Head.out(title))
         .to_vec();
@@ -158,11 +158,12 @@ fn plan(policy: Option<String>, project: Option<PathBuf>, json: bool, command: V
             project,
             flags,
             report: None,
+            key_file: None,
             command,
         },
         PLANNED,
     )?;
-    announce(&prepared.selected);
+    announce_policy(&prepared.selected);
     let view = PlanView::new(&prepared.selected.policy.name, &prepared.plan);
     Ok(if json {
         print::json(&view, 0)

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use glee_engine::run::{self, Options};
+use glee_engine::agent::overlay::Overlay;
+use glee_engine::run::{self, Options, Prepared};
 use glee_engine::select::Selected;
 use glee_engine::trust::Standing;
 use glee_policy::Flags;
@@ -32,6 +33,7 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
             timeout: arguments.timeout,
         },
         report: arguments.report,
+        key_file: arguments.key_file,
         command: arguments.command,
     };
     let finished = run::run(&options, &mut announce);
@@ -68,7 +70,15 @@ fn unsupported(arguments: &RunArgs) -> Option<&'static str> {
 }
 
 /// What must be said before the command starts.
-pub(crate) fn announce(selected: &Selected) {
+fn announce(prepared: &Prepared) {
+    announce_policy(&prepared.selected);
+    if let Some(note) = prepared.overlay.as_ref().and_then(Overlay::note) {
+        print::note(&note);
+    }
+}
+
+/// What the project asked for and does not get.
+pub(crate) fn announce_policy(selected: &Selected) {
     if selected.withheld.is_empty() {
         return;
     }
@@ -76,17 +86,30 @@ pub(crate) fn announce(selected: &Selected) {
         Some(Standing::Changed) => "has changed since it was trusted",
         Some(Standing::Untrusted | Standing::Trusted) | None => "is not trusted",
     };
-    let mut text = format!(
-        "`{}` {why}; it only narrows `restricted`. Not granted:",
-        selected.policy.name
-    );
+    let name = &selected.policy.name;
+    let extended: Vec<String> = selected
+        .extended
+        .iter()
+        .map(|file| format!("`{}`", file.display()))
+        .collect();
+    let mut text = if extended.is_empty() {
+        format!("`{name}` {why}; it only narrows `restricted`. Not granted:")
+    } else {
+        let files = extended.join(", ");
+        format!("`{name}` extends {files} of the project, which {why}; it only narrows `restricted`. Not granted:")
+    };
     for excess in &selected.withheld {
         text.push_str(&format!("\n  - {excess}"));
     }
-    text.push_str(&format!(
-        "\nto grant it: glee-supervisor trust{}",
-        profile_flag(Path::new(&selected.policy.name))
-    ));
+    let own = [PathBuf::from(name)];
+    let asks = if extended.is_empty() {
+        &own[..]
+    } else {
+        &selected.extended
+    };
+    for file in asks {
+        text.push_str(&format!("\nto grant it: glee-supervisor trust{}", profile_flag(file)));
+    }
     print::note(&text);
 }
 

@@ -82,6 +82,8 @@ pub fn clauses(policy: &ResolvedPolicy) -> Vec<Clause> {
     list.keyed("isolation", policy.isolation.word());
     list.keyed("backend", policy.backend.word());
     list.keyed("image", policy.image.as_deref().unwrap_or("null"));
+    let key_command = policy.key_command.as_ref().map(|argv| format!("{argv:?}"));
+    list.keyed("key_command", key_command.as_deref().unwrap_or("null"));
     list.keyed("model_access", policy.model_access.word());
     list.keyed("model_endpoint", policy.model_endpoint.as_deref().unwrap_or("null"));
     list.keyed("auth", policy.auth.word());

@@ -1,9 +1,11 @@
 //! Runs: finds the project, chooses and trusts policies, launches the sandbox, writes the report.
 
+pub mod agent;
 pub mod catalog;
 pub mod clauses;
 pub mod consent;
 pub mod doctor;
+pub mod egress;
 pub mod host;
 pub mod library;
 mod mount_view;

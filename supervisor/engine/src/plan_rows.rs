@@ -32,12 +32,14 @@ pub(crate) fn step_view(step: Step, plan: &SandboxPlan) -> StepView {
         Step::PseudoTerminal => "if the caller is on a terminal".to_owned(),
         Step::Exec => plan.command.program.to_string_lossy().into_owned(),
         Step::Hostname => "sandbox".to_owned(),
+        Step::Doors => count(plan.doors.list.len(), "socket"),
         Step::Sources => {
             let binds = plan.mounts.iter().filter(|m| matches!(m, MountStep::Bind { .. }));
             count(binds.count(), "tree")
         }
         Step::Seccomp
         | Step::Janitor
+        | Step::Companion
         | Step::CgroupNamespace
         | Step::PivotRoot
         | Step::Loopback

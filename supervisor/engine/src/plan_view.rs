@@ -6,7 +6,7 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use glee_sandbox::plan::{Containment, Coverage, PlaceholderKind, Response, SandboxPlan};
+use glee_sandbox::plan::{Containment, Coverage, Door, PlaceholderKind, Response, SandboxPlan, Transport};
 use glee_sandbox::steps;
 use serde::Serialize;
 
@@ -23,6 +23,7 @@ pub struct PlanView {
     pub steps: Vec<StepView>,
     pub namespaces: Vec<&'static str>,
     pub mounts: Vec<MountRow>,
+    pub doors: Vec<DoorView>,
     pub placeholders: Vec<PlaceholderView>,
     pub watches: Vec<WatchView>,
     pub landlock: Option<LandlockView>,
@@ -54,6 +55,14 @@ pub struct StepView {
 pub struct PlaceholderView {
     pub path: String,
     pub kind: &'static str,
+}
+
+/// A socket that listens inside and is served outside.
+#[derive(Debug, Serialize)]
+pub struct DoorView {
+    pub at: String,
+    pub transport: &'static str,
+    pub purpose: &'static str,
 }
 
 /// What is covered as soon as the host makes it during the run.
@@ -148,6 +157,7 @@ impl PlanView {
                     },
                 })
                 .collect(),
+            doors: plan.doors.list.iter().map(door).collect(),
             watches: watches(plan),
             landlock: plan.landlock.as_ref().map(|rules| LandlockView {
                 rules: rules
@@ -201,6 +211,17 @@ fn watches(plan: &SandboxPlan) -> Vec<WatchView> {
     names.chain(patterns).collect()
 }
 
+fn door(door: &Door) -> DoorView {
+    DoorView {
+        at: door.at.to_string(),
+        transport: match door.transport {
+            Transport::Tcp => "tcp",
+            Transport::Udp => "udp",
+        },
+        purpose: door.purpose,
+    }
+}
+
 fn coverage(row: &Coverage) -> CoverageView {
     CoverageView {
         clause: row.clause.clone(),
@@ -244,6 +265,11 @@ impl fmt::Display for PlanView {
                 .iter()
                 .map(|m| [m.kind.into(), m.at.clone(), m.about.clone()]),
         )?;
+        let rows = self
+            .doors
+            .iter()
+            .map(|d| [d.transport.to_owned(), d.at.clone(), d.purpose.to_owned()]);
+        section(f, "doors, the only ways out", rows)?;
         let rows = self.placeholders.iter().map(|p| [p.kind.to_owned(), p.path.clone()]);
         section(f, "placeholders, made for the run and removed after it", rows)?;
         let rows = self

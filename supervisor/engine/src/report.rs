@@ -8,9 +8,15 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use glee_egress::broker::BrokerReport;
+use glee_egress::record::{Attempt, Outcome as Verdict};
+use glee_egress::report::Report as Served;
 use glee_sandbox::Cause;
 use glee_sandbox::launch::{End, Outcome};
 use serde::Serialize;
+
+use crate::agent::overlay::{Overlay, Way};
+use crate::agent::profile::InnerSandbox;
 
 #[derive(Debug, Serialize)]
 pub struct Report {
@@ -33,7 +39,9 @@ pub struct Report {
     pub sys_ms: u64,
     pub max_rss_kb: u64,
     pub denials: Vec<Denial>,
-    pub egress: Vec<serde_json::Value>,
+    pub egress: Vec<Attempt>,
+    /// How an agent CLI reached its model, and what it used. `null` for any other command.
+    pub model: Option<ModelReport>,
     pub changed_files: Vec<serde_json::Value>,
     /// Names (never values) of variables that did not pass.
     pub withheld_env: Vec<String>,
@@ -80,12 +88,56 @@ pub struct Appeared {
 pub struct Denial {
     pub kind: &'static str,
     pub syscall: String,
-    pub name: String,
+    #[serde(flatten)]
+    pub what: What,
     pub pid: u32,
     pub program: String,
     pub rule: String,
     pub hint: String,
     pub count: u64,
+}
+
+/// What was refused: exactly one of `path`, `host` and `name`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum What {
+    Host(String),
+    Name(String),
+}
+
+/// An agent CLI and its model.
+#[derive(Debug, Serialize)]
+pub struct ModelReport {
+    pub agent: String,
+    /// `broker`, `mount`, `host` or `none`.
+    pub access: &'static str,
+    pub endpoint: Option<String>,
+    /// What became of the CLI's own sandbox, and why.
+    pub inner_sandbox: InnerSandbox,
+    /// Files with a login that the command could read.
+    pub exposed: Vec<String>,
+    /// What the broker counted.
+    pub usage: Option<BrokerReport>,
+}
+
+impl ModelReport {
+    #[must_use]
+    pub fn new(overlay: &Overlay) -> Self {
+        let (access, endpoint, exposed) = match &overlay.way {
+            Way::Broker { endpoint, .. } => ("broker", Some(endpoint.clone()), None),
+            Way::Login { file } => ("mount", None, Some(file)),
+            Way::Host => ("host", None, None),
+            Way::Closed { .. } => ("none", None, None),
+        };
+        Self {
+            agent: overlay.profile.name.clone(),
+            access,
+            endpoint,
+            inner_sandbox: overlay.profile.inner_sandbox.clone(),
+            exposed: exposed.iter().map(|file| file.to_string_lossy().into_owned()).collect(),
+            usage: None,
+        }
+    }
 }
 
 impl Report {
@@ -111,12 +163,42 @@ impl Report {
             max_rss_kb: 0,
             denials: Vec::new(),
             egress: Vec::new(),
+            model: None,
             changed_files: Vec::new(),
             withheld_env: Vec::new(),
             appeared: Vec::new(),
             unwatched: Vec::new(),
             set_aside: Vec::new(),
             omitted: Vec::new(),
+        }
+    }
+
+    /// What the companion says went in and out; what was refused is a denial too.
+    fn take_egress(&mut self, served: Option<&[u8]>) {
+        let Some(served) = served.and_then(|bytes| serde_json::from_slice::<Served>(bytes).ok()) else {
+            return;
+        };
+        let refused = served
+            .attempts
+            .iter()
+            .filter(|attempt| attempt.verdict == Verdict::Refused);
+        self.denials.extend(refused.map(|attempt| Denial {
+            kind: "network",
+            syscall: "connect".to_owned(),
+            what: What::Host(format!("{}:{}", attempt.host, attempt.port)),
+            pid: 0,
+            program: String::new(),
+            rule: match (&attempt.rule, &attempt.reason) {
+                (Some(rule), _) => format!("network.deny `{rule}`"),
+                (None, Some(reason)) => reason.clone(),
+                (None, None) => "network.allow does not name it".to_owned(),
+            },
+            hint: attempt.hint.clone().unwrap_or_default(),
+            count: attempt.count,
+        }));
+        self.egress = served.attempts;
+        if let Some(model) = &mut self.model {
+            model.usage = served.model.and_then(|usage| serde_json::from_value(usage).ok());
         }
     }
 
@@ -138,7 +220,7 @@ impl Report {
             .map(|denied| Denial {
                 kind: "syscall",
                 syscall: denied.syscall.clone(),
-                name: denied.syscall.clone(),
+                what: What::Name(denied.syscall.clone()),
                 pid: denied.pid,
                 program: denied.program.clone(),
                 rule: format!("seccomp: {}", denied.why),
@@ -146,6 +228,7 @@ impl Report {
                 count: denied.count,
             })
             .collect();
+        self.take_egress(outcome.served.as_deref());
         self.appeared = outcome
             .appeared
             .iter()

@@ -10,14 +10,17 @@ use std::time::SystemTime;
 
 use glee_policy::resolved::{Isolation, Mode, Network};
 use glee_policy::{Flags, ResolvedPolicy};
-use glee_sandbox::launch::{self, LaunchError};
+use glee_sandbox::launch::{self, LaunchError, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
 use glee_sandbox::plan::SandboxPlan;
 use glee_sandbox::survey::{self, Caller, NotFound, Setting, SurveyError, find_command};
 use glee_sandbox::sys::{landlock, process, term};
 
+use crate::agent::key::KeyError;
+use crate::agent::overlay::{self, Overlay};
+use crate::egress::{self, Egress, EgressError};
 use crate::project::{Scene, SceneError};
-use crate::report::{Destination, PolicyId, Report};
+use crate::report::{Destination, ModelReport, PolicyId, Report};
 use crate::select::{self, SelectError, Selected};
 
 /// What the caller typed.
@@ -27,6 +30,8 @@ pub struct Options {
     pub project: Option<PathBuf>,
     pub flags: Flags,
     pub report: Option<PathBuf>,
+    /// Holds the key of a model's API.
+    pub key_file: Option<PathBuf>,
     pub command: Vec<OsString>,
 }
 
@@ -41,6 +46,10 @@ pub enum Refusal {
     Command(#[from] NotFound),
     #[error(transparent)]
     Survey(#[from] SurveyError),
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    #[error(transparent)]
+    Egress(#[from] EgressError),
     #[error(transparent)]
     Lower(#[from] LowerError),
     #[error(transparent)]
@@ -60,6 +69,8 @@ impl Refusal {
             Self::Scene(_)
             | Self::Select(_)
             | Self::Survey(_)
+            | Self::Key(_)
+            | Self::Egress(_)
             | Self::Lower(_)
             | Self::Launch(_)
             | Self::Report { .. }
@@ -72,8 +83,14 @@ impl Refusal {
         match self {
             Self::Lower(error) => Some(error.help().to_owned()),
             Self::Launch(error) => error.help(),
+            Self::Key(error) => Some(error.help().to_owned()),
             Self::Select(SelectError::Trust(error)) => Some(error.help().to_owned()),
-            Self::Scene(_) | Self::Select(_) | Self::Command(_) | Self::Survey(_) | Self::NoCommand => None,
+            Self::Scene(_)
+            | Self::Select(_)
+            | Self::Command(_)
+            | Self::Survey(_)
+            | Self::Egress(_)
+            | Self::NoCommand => None,
             Self::Report { .. } => Some("the directory must exist and be writable for you".to_owned()),
         }
     }
@@ -89,7 +106,7 @@ pub struct Finished {
 }
 
 /// Runs the command. `notice` is called with what must be said before it starts.
-pub fn run(options: &Options, notice: &mut dyn FnMut(&Selected)) -> Finished {
+pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
     let mut report = Report::new(&run_id(), &options.command, SystemTime::now());
     let opened = options
         .report
@@ -116,9 +133,9 @@ pub fn run(options: &Options, notice: &mut dyn FnMut(&Selected)) -> Finished {
     }
 }
 
-fn attempt(options: &Options, report: &mut Report, notice: &mut dyn FnMut(&Selected)) -> Result<i32, Refusal> {
+fn attempt(options: &Options, report: &mut Report, notice: &mut dyn FnMut(&Prepared)) -> Result<i32, Refusal> {
     let prepared = prepare(options, &report.run_id)?;
-    notice(&prepared.selected);
+    notice(&prepared);
     let policy = &prepared.selected.policy;
     report.policy = PolicyId {
         name: policy.name.clone(),
@@ -131,7 +148,9 @@ fn attempt(options: &Options, report: &mut Report, notice: &mut dyn FnMut(&Selec
         .collect();
     report.omitted.clone_from(&prepared.plan.omitted);
     describe(policy, report);
-    let outcome = launch::run(&prepared.plan)?;
+    report.model = prepared.overlay.as_ref().map(ModelReport::new);
+    let egress = prepared.egress.as_ref().map(|egress| egress as &dyn Serve);
+    let outcome = launch::run(&prepared.plan, egress)?;
     Ok(report.conclude(&outcome))
 }
 
@@ -140,6 +159,9 @@ fn attempt(options: &Options, report: &mut Report, notice: &mut dyn FnMut(&Selec
 pub struct Prepared {
     pub selected: Selected,
     pub plan: SandboxPlan,
+    /// What the command gets because it is an agent's.
+    pub overlay: Option<Overlay>,
+    pub egress: Option<Egress>,
     /// Variables that do not pass.
     pub withheld: Vec<OsString>,
 }
@@ -152,9 +174,14 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
     let name = options.command.first().ok_or(Refusal::NoCommand)?;
     let here = env::current_dir().map_err(SceneError::NoCwd)?;
     let command = find_command(name, &here, env::var_os("PATH").as_deref())?;
+    let key_file = options.key_file.as_deref();
+    let overlay = overlay::lay(&mut selected.policy, &scene, &command, key_file, &egress::broker_url())?;
     let policy = &selected.policy;
+    let egress = egress::plan(policy, overlay.as_ref())?;
     let (mut passed, withheld) = policy.env.apply(env::vars_os());
     add_terminal(&mut passed);
+    add(&mut passed, egress.as_ref().map(Egress::env));
+    add(&mut passed, overlay.as_ref().map(|overlay| overlay.env.clone()));
     let setting = Setting {
         project: &scene.project,
         cwd: &scene.cwd,
@@ -167,17 +194,36 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
     let kernel = Kernel {
         landlock_abi: landlock::abi(),
     };
+    let files = egress.iter().flat_map(Egress::files);
+    let files = files.chain(overlay.iter().flat_map(|overlay| overlay.files.clone()));
     let request = Request {
         run_id: run_id.to_owned(),
         argv: options.command.clone(),
         env: passed,
+        doors: egress.as_ref().map(Egress::doors).unwrap_or_default(),
+        home: overlay.as_ref().and_then(|overlay| overlay.home.clone()),
+        files: files.collect(),
     };
     let plan = lower::lower(policy, &terrain, kernel, request)?;
     Ok(Prepared {
         selected,
         plan,
+        overlay,
+        egress,
         withheld,
     })
+}
+
+/// Adds variables, where the caller's own word has not set them. A home of the run's own takes the place of the caller's.
+fn add(env: &mut Vec<(OsString, OsString)>, more: Option<Vec<(OsString, OsString)>>) {
+    for (name, value) in more.into_iter().flatten() {
+        if name == "HOME" {
+            env.retain(|(known, _)| *known != name);
+        }
+        if !env.iter().any(|(known, _)| *known == name) {
+            env.push((name, value));
+        }
+    }
 }
 
 /// A program on a terminal must know which one: TERM passes when the command gets a terminal of ours.
@@ -218,7 +264,7 @@ fn caller() -> Caller {
 fn describe(policy: &ResolvedPolicy, report: &mut Report) {
     report.layers.network = match policy.network {
         Network::Off => "loopback only",
-        Network::Names { .. } => "names",
+        Network::Names { .. } => "loopback, and the names allowed through the supervisor",
         Network::Host => "the host's network namespace",
     };
     let (isolation, not_given): (&'static str, &[&'static str]) = match (policy.mode, policy.isolation) {

@@ -52,6 +52,9 @@ pub struct Selected {
     /// What the project asks for and does not get, because it is not trusted.
     pub withheld: Vec<Excess>,
     pub standing: Option<Standing>,
+    /// The project's files whose trust decided, if the policy itself is not one of them: a person's own policy that
+    /// extends a profile of the project.
+    pub extended: Vec<PathBuf>,
 }
 
 /// What the project says about itself.
@@ -95,12 +98,8 @@ pub(crate) fn from_project(
 
 /// `restricted` on this machine.
 pub fn restricted(scene: &Scene) -> Result<ResolvedPolicy, SelectError> {
-    builtin("restricted", scene)
-}
-
-fn builtin(name: &str, scene: &Scene) -> Result<ResolvedPolicy, SelectError> {
     let library = Profiles::new(&scene.project);
-    let policy = profile(name, &Origin::flag("--policy"), &library)?;
+    let policy = profile("restricted", &Origin::flag("--policy"), &library)?;
     Ok(glee_policy::resolve(&policy, &library, &scene.host())?)
 }
 
@@ -120,9 +119,9 @@ pub fn select(name: Option<&str>, scene: &Scene) -> Result<Selected, SelectError
             })?;
             let source = Source::File(name.into());
             let policy = glee_policy::parse_bytes(&source, &bytes)?;
-            let library = Profiles::new(&scene.project);
-            let resolved = glee_policy::resolve(&policy, &library, &scene.host())?;
-            plain(resolved)
+            own(scene, |library| {
+                Ok(glee_policy::resolve(&policy, library, &scene.host())?)
+            })
         }
         Some(name) => {
             let library = Profiles::new(&scene.project);
@@ -138,7 +137,10 @@ pub fn select(name: Option<&str>, scene: &Scene) -> Result<Selected, SelectError
                     let policy = glee_policy::parse_bytes(&Source::File(file.to_string_lossy().into()), &bytes)?;
                     judge(from_project(scene, policy, file, &bytes)?, scene)
                 }
-                Some((_, Owner::User)) | None => plain(builtin(name, scene)?),
+                Some((_, Owner::User)) | None => own(scene, |library| {
+                    let policy = profile(name, &Origin::flag("--policy"), library)?;
+                    Ok(glee_policy::resolve(&policy, library, &scene.host())?)
+                }),
             }
         }
     }
@@ -149,27 +151,47 @@ fn plain(policy: ResolvedPolicy) -> Result<Selected, SelectError> {
         policy,
         withheld: Vec::new(),
         standing: None,
+        extended: Vec::new(),
     })
 }
 
-/// A project's policy counts in full if it is trusted, else only as far as it narrows `restricted`.
-fn judge(project: ProjectPolicy, scene: &Scene) -> Result<Selected, SelectError> {
-    let standing = trust::standing(&project.files)?;
-    if standing == Standing::Trusted {
-        return Ok(Selected {
-            policy: project.asked,
-            withheld: Vec::new(),
-            standing: Some(standing),
-        });
+/// A policy of the person's own. What it extends may be the project's: then the whole is no more than the project's word.
+fn own(
+    scene: &Scene,
+    resolve: impl FnOnce(&Profiles) -> Result<ResolvedPolicy, SelectError>,
+) -> Result<Selected, SelectError> {
+    let library = Profiles::new(&scene.project);
+    let asked = resolve(&library)?;
+    let files = library.used();
+    if files.is_empty() {
+        return plain(asked);
     }
-    let base = restricted(scene)?;
-    let withheld = exceeds(&project.asked, &base);
-    let mut policy = narrow(&project.asked, &base);
-    policy.name = project.asked.name;
+    let mut selected = weigh(asked, &files, scene)?;
+    selected.extended = files.into_keys().collect();
+    Ok(selected)
+}
+
+fn judge(project: ProjectPolicy, scene: &Scene) -> Result<Selected, SelectError> {
+    weigh(project.asked, &project.files, scene)
+}
+
+/// A project's policy counts in full if it is trusted, else only as far as it narrows `restricted`.
+fn weigh(asked: ResolvedPolicy, files: &Files, scene: &Scene) -> Result<Selected, SelectError> {
+    let standing = trust::standing(files)?;
+    let (policy, withheld) = if standing == Standing::Trusted {
+        (asked, Vec::new())
+    } else {
+        let base = restricted(scene)?;
+        let withheld = exceeds(&asked, &base);
+        let mut policy = narrow(&asked, &base);
+        policy.name = asked.name;
+        (policy, withheld)
+    };
     Ok(Selected {
         policy,
         withheld,
         standing: Some(standing),
+        extended: Vec::new(),
     })
 }
 

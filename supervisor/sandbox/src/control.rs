@@ -4,7 +4,7 @@
 //! and the command before its exec ever hold the socket.
 
 use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::sys::process::Change;
 use crate::sys::socket::{self, Wait};
@@ -27,6 +27,8 @@ pub(crate) enum Report {
     NotExecuted { errno: i32 },
     /// The controlling side of the pseudo-terminal.
     Terminal(OwnedFd),
+    /// The doors of the network namespace, in the plan's order; `None` where this kernel has no such address family.
+    Doors(Vec<Option<OwnedFd>>),
     /// Where seccomp's notifications arrive.
     Listener(OwnedFd),
     /// The command was stopped (Ctrl-Z).
@@ -58,7 +60,6 @@ fn malformed() -> io::Error {
 
 impl Report {
     pub(crate) fn send(self, socket: BorrowedFd<'_>) -> io::Result<()> {
-        use std::os::fd::AsFd;
         match self {
             Self::Failed { step, errno, detail } => {
                 let mut bytes = vec![b'F'];
@@ -75,6 +76,7 @@ impl Report {
                 socket::send(socket, &bytes, None)
             }
             Self::Terminal(fd) => socket::send(socket, b"T", Some(fd.as_fd())),
+            Self::Doors(doors) => send_doors(socket, &doors),
             Self::Listener(fd) => socket::send(socket, b"L", Some(fd.as_fd())),
             Self::Stopped => socket::send(socket, b"S", None),
             Self::Ended { change, cause } => {
@@ -97,10 +99,16 @@ impl Report {
 
     /// `None`: the other side is gone.
     pub(crate) fn receive(socket: BorrowedFd<'_>, wait: Wait) -> io::Result<Option<Self>> {
-        let (bytes, fd) = socket::receive(socket, wait)?;
+        let (bytes, fds) = socket::receive_all(socket, wait)?;
         let Some((tag, body)) = bytes.split_first() else {
             return Ok(None);
         };
+        if *tag == b'D' {
+            return doors(body, fds)
+                .map(|doors| Some(Self::Doors(doors)))
+                .ok_or_else(malformed);
+        }
+        let fd = fds.into_iter().next();
         let report = match (tag, fd) {
             (b'F', None) => {
                 let errno = word(body, 0).ok_or_else(malformed)?;
@@ -137,6 +145,24 @@ impl Report {
         };
         Ok(Some(report))
     }
+}
+
+/// One byte per door, 1 for those whose descriptor comes along.
+pub(crate) fn send_doors(socket: BorrowedFd<'_>, doors: &[Option<OwnedFd>]) -> io::Result<()> {
+    let mut bytes = vec![b'D'];
+    bytes.extend(doors.iter().map(|door| u8::from(door.is_some())));
+    let fds: Vec<BorrowedFd<'_>> = doors.iter().flatten().map(AsFd::as_fd).collect();
+    socket::send_all(socket, &bytes, &fds)
+}
+
+/// The other side of `send_doors`, without its tag.
+pub(crate) fn doors(marks: &[u8], fds: Vec<OwnedFd>) -> Option<Vec<Option<OwnedFd>>> {
+    let mut fds = fds.into_iter();
+    let doors = marks
+        .iter()
+        .map(|mark| if *mark == 0 { Some(None) } else { fds.next().map(Some) })
+        .collect();
+    if fds.next().is_some() { None } else { doors }
 }
 
 impl Order {

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -206,6 +207,38 @@ pub struct GlobWatch {
     pub clause: String,
 }
 
+/// How a door is spoken through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    Tcp,
+    Udp,
+}
+
+/// A socket that listens in the sandbox's network namespace and is served outside of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Door {
+    /// `[::]` takes IPv4 too.
+    pub at: SocketAddr,
+    pub transport: Transport,
+    /// What it is for, for the plan's reader.
+    pub purpose: &'static str,
+}
+
+/// The ways out of a network namespace that has nothing but loopback.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Doors {
+    pub list: Vec<Door>,
+    /// Addresses that are local in there, so that a connection to them arrives at a door.
+    pub local: Vec<(IpAddr, u8)>,
+}
+
+/// A file that is made for the run, in the new root or in a private place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MadeFile {
+    pub at: PathBuf,
+    pub contents: Vec<u8>,
+}
+
 /// Landlock rules, by path in the new root (in the host's for the weaker mode).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LandlockPlan {
@@ -249,6 +282,7 @@ pub struct SandboxPlan {
     pub repositories: Vec<(PathBuf, PathBuf)>,
     /// `.git` names that were there before, and are protected.
     pub known_git: BTreeSet<PathBuf>,
+    pub doors: Doors,
     pub watches: Vec<Watch>,
     pub glob_watches: Vec<GlobWatch>,
     /// Bytes of the private space (HOME, /tmp, /var/tmp, /dev/shm together).

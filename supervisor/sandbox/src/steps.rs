@@ -31,6 +31,7 @@ impl Who {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
     Janitor,
+    Companion,
     Cgroup,
     Placeholders,
     Sources,
@@ -43,6 +44,7 @@ pub enum Step {
     PivotRoot,
     Hostname,
     Loopback,
+    Doors,
     Session,
     PseudoTerminal,
     SecondProcess,
@@ -59,8 +61,9 @@ pub enum Step {
 
 impl Step {
     /// The order in which they are carried out.
-    pub const ORDER: [Self; 25] = [
+    pub const ORDER: [Self; 27] = [
         Self::Janitor,
+        Self::Companion,
         Self::Cgroup,
         Self::Placeholders,
         Self::Sources,
@@ -73,6 +76,7 @@ impl Step {
         Self::PivotRoot,
         Self::Hostname,
         Self::Loopback,
+        Self::Doors,
         Self::Session,
         Self::PseudoTerminal,
         Self::SecondProcess,
@@ -93,6 +97,7 @@ impl Step {
             Self::Cgroup => "cgroup",
             Self::Placeholders => "placeholders",
             Self::Janitor => "janitor",
+            Self::Companion => "companion",
             Self::Sources => "sources of mounts",
             Self::Namespaces => "namespaces",
             Self::IdMaps => "id maps",
@@ -103,6 +108,7 @@ impl Step {
             Self::PivotRoot => "pivot_root",
             Self::Hostname => "hostname",
             Self::Loopback => "loopback",
+            Self::Doors => "doors",
             Self::Session => "session",
             Self::PseudoTerminal => "pseudo-terminal",
             Self::SecondProcess => "second process",
@@ -124,6 +130,7 @@ impl Step {
             Self::Cgroup
             | Self::Placeholders
             | Self::Janitor
+            | Self::Companion
             | Self::Sources
             | Self::Namespaces
             | Self::IdMaps
@@ -134,6 +141,7 @@ impl Step {
             | Self::PivotRoot
             | Self::Hostname
             | Self::Loopback
+            | Self::Doors
             | Self::Session
             | Self::PseudoTerminal
             | Self::SecondProcess => Who::Init,
@@ -156,6 +164,9 @@ impl Step {
             Self::Cgroup => "before any process of the run, so that each is born inside its limits",
             Self::Placeholders => "names that must not come into being are taken while only the host can see the tree",
             Self::Janitor => "before there is anything to clean up, so that a killed supervisor leaves nothing",
+            Self::Companion => {
+                "serves what the policy lets out, in a process of its own that holds nothing of the sandbox or of the caller"
+            }
             Self::Sources => "only root can open every source; later there is no root",
             Self::Namespaces => {
                 "one clone makes them, and a child of it the network's meanwhile: the new user namespace owns them all"
@@ -170,6 +181,7 @@ impl Step {
             Self::PivotRoot => "chroot can be left, a root that is no longer mounted cannot",
             Self::Hostname => "the host's name is nobody's business; needs a capability that goes later",
             Self::Loopback => "programs expect 127.0.0.1; needs a capability that goes later",
+            Self::Doors => "the only ways out; low ports need a capability that goes later",
             Self::Session => "no terminal of the host controls the run",
             Self::PseudoTerminal => {
                 "a terminal of our own, made in the new root: input cannot be pushed into the host's"
@@ -201,6 +213,7 @@ impl Step {
             Self::Mounts | Self::PivotRoot | Self::BoundingSet => plan.containment == Containment::Namespaces,
             Self::Hostname => namespace(Namespace::Uts),
             Self::Loopback => namespace(Namespace::Net),
+            Self::Companion | Self::Doors => !plan.doors.list.is_empty(),
             Self::Rlimits => !plan.rlimits.is_empty(),
             Self::Capabilities => plan.containment != Containment::Inherit,
             Self::Landlock => plan.landlock.is_some(),

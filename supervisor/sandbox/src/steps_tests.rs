@@ -3,6 +3,7 @@ use super::*;
 /// What each step looks like in the sources, in three stretches: the supervisor, pid 1, the second process.
 const LAUNCH: &[(Step, &str)] = &[
     (Step::Janitor, "janitor::start("),
+    (Step::Companion, "companion::start("),
     (Step::Cgroup, "cgroup::create("),
     (Step::Placeholders, "Placeholders::make("),
     (Step::Sources, "Trees::prepare("),
@@ -16,6 +17,7 @@ const ENTER: &[(Step, &str)] = &[
     (Step::Mounts, "root::build("),
     (Step::Hostname, "process::set_hostname("),
     (Step::Loopback, "network.finish("),
+    (Step::Doors, "doors::open("),
 ];
 const ROOT: &[(Step, &str)] = &[(Step::Mounts, "build.apply("), (Step::PivotRoot, "mount::switch_root(")];
 const PREPARE: &[(Step, &str)] = &[

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::owner::Owner;
 use super::proc_text::{Access, Membership, Mount, Version, controllers, membership, mounts};
 use super::{Controller, Reason, files};
+use crate::sys::path::is_writable;
 
 /// Where a controller is, seen from our own cgroup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -26,7 +27,9 @@ pub enum Place {
     },
 }
 
-/// Our own cgroup on v2. Worth having without any controller: it gives `CLONE_INTO_CGROUP` and `cgroup.kill`.
+/// The v2 cgroup below which a run gets its own: ours, or the nearest above it that hands controllers down and is ours to
+/// write. A cgroup with processes in it (ours has at least us) hands none down; on a desktop the user's slice above does.
+/// Worth having without any controller: it gives `CLONE_INTO_CGROUP` and `cgroup.kill`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unified {
     #[serde(serialize_with = "files::lossy")]
@@ -69,15 +72,16 @@ impl Facts {
             .collect()
     }
 
-    /// The pure part: `read` is asked for the two v2 files only.
+    /// The pure part: `read` is asked for the two v2 files only, `writable` for their directories.
     pub(super) fn assemble(
         mountinfo: &[u8],
         cgroup: &[u8],
         owner: Owner,
         read: impl Fn(&Path) -> Option<Vec<u8>>,
+        writable: impl Fn(&Path) -> bool,
     ) -> Self {
         let (mounts, own) = (mounts(mountinfo), membership(cgroup));
-        let v2 = unified(&mounts, &own, read);
+        let v2 = unified(&mounts, &own, read, writable);
         let place = |controller| place(controller, &mounts, &own, v2.as_ref());
         Self {
             memory: place(Controller::Memory),
@@ -94,22 +98,35 @@ pub fn detect() -> Facts {
     let read = |path: &Path| files::read(path).ok();
     let mountinfo = read(Path::new("/proc/self/mountinfo")).unwrap_or_default();
     let cgroup = read(Path::new("/proc/self/cgroup")).unwrap_or_default();
-    Facts::assemble(&mountinfo, &cgroup, Owner::current(), read)
+    Facts::assemble(&mountinfo, &cgroup, Owner::current(), read, is_writable)
 }
 
-fn unified(mounts: &[Mount], own: &Membership, read: impl Fn(&Path) -> Option<Vec<u8>>) -> Option<Unified> {
+fn unified(
+    mounts: &[Mount],
+    own: &Membership,
+    read: impl Fn(&Path) -> Option<Vec<u8>>,
+    writable: impl Fn(&Path) -> bool,
+) -> Option<Unified> {
     let dir = locate(
         mounts.iter().filter(|mount| mount.version == Version::V2),
         own.v2.as_deref()?,
     )?;
-    let list = |file| read(&dir.join(file)).map(|text| controllers(&text, b' '));
+    let look = |dir: &Path| {
+        let list = |file| read(&dir.join(file)).map(|text| controllers(&text, b' '));
+        Some(Unified {
+            dir: dir.to_owned(),
+            available: list("cgroup.controllers")?,
+            delegated: list("cgroup.subtree_control")?,
+        })
+    };
     // Unreadable means that something else covers the mount point.
-    let (available, delegated) = (list("cgroup.controllers")?, list("cgroup.subtree_control")?);
-    Some(Unified {
-        dir,
-        available,
-        delegated,
-    })
+    let ours = look(&dir)?;
+    let offers = |unified: &Unified| !unified.delegated.is_empty() && writable(&unified.dir);
+    if ours.available.is_empty() || offers(&ours) {
+        return Some(ours);
+    }
+    let above = dir.ancestors().skip(1).map_while(look).find(offers);
+    Some(above.unwrap_or(ours))
 }
 
 /// The kernel binds a controller to one hierarchy only: v1 if it is mounted there, else v2.

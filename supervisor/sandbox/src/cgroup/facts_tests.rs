@@ -15,14 +15,57 @@ const OWNER: Owner = Owner {
 
 /// `available` and `delegated` as the two v2 files would say; `None` where there is no v2.
 fn facts(mountinfo: &str, cgroup: &str, v2: Option<(&str, &str)>) -> Facts {
-    Facts::assemble(mountinfo.as_bytes(), cgroup.as_bytes(), OWNER, |path| {
+    let read = |path: &Path| {
         let (available, delegated) = v2?;
         match path.file_name()?.to_str()? {
             "cgroup.controllers" => Some(available.into()),
             "cgroup.subtree_control" => Some(delegated.into()),
             other => panic!("nothing else is read: {other}"),
         }
-    })
+    };
+    Facts::assemble(mountinfo.as_bytes(), cgroup.as_bytes(), OWNER, read, |_| false)
+}
+
+/// A desktop: the user's own slice hands `memory` and `pids` down, the scope we are in hands nothing down.
+fn desktop(owned: &str) -> Option<Unified> {
+    let read = |path: &Path| {
+        let (dir, file) = (path.parent()?.to_str()?, path.file_name()?.to_str()?);
+        let text = match (dir, file) {
+            ("/c/user/app.slice/term.scope", "cgroup.subtree_control") => "",
+            ("/c/user/app.slice/term.scope" | "/c/user/app.slice", _) => "memory pids",
+            ("/c/user" | "/c", _) => "cpu memory pids",
+            _ => return None,
+        };
+        Some(text.into())
+    };
+    Facts::assemble(
+        b"1 2 0:3 / /c rw - cgroup2 cgroup2 rw\n",
+        b"0::/user/app.slice/term.scope\n",
+        OWNER,
+        read,
+        |dir| dir.starts_with(owned),
+    )
+    .v2
+}
+
+#[test]
+fn a_cgroup_above_that_hands_controllers_down_and_is_ours_takes_the_run() {
+    let slice = Unified {
+        dir: "/c/user/app.slice".into(),
+        available: [Memory, Pids].into(),
+        delegated: [Memory, Pids].into(),
+    };
+    assert_eq!(desktop("/c/user"), Some(slice));
+}
+
+#[test]
+fn a_cgroup_above_that_is_not_ours_is_left_alone() {
+    let own = Unified {
+        dir: "/c/user/app.slice/term.scope".into(),
+        available: [Memory, Pids].into(),
+        delegated: BTreeSet::new(),
+    };
+    assert_eq!(desktop("/c/user/app.slice/term.scope"), Some(own));
 }
 
 fn v1(dir: &str) -> Place {
@@ -151,6 +194,7 @@ fn facts_serialise_for_doctor_even_with_a_path_that_is_not_utf8() {
         b"4:memory:/\n",
         OWNER,
         |_| None,
+        |_| true,
     );
     assert_eq!(
         serde_json::to_string(&found).unwrap(),

@@ -3,6 +3,7 @@
 //! The command is never pid 1, and pid 1 is never dumpable: nothing inside can look into it or stop it.
 
 mod agent;
+mod doors;
 mod memory;
 mod reap;
 pub(crate) mod root;
@@ -198,6 +199,10 @@ fn enter(inheritance: &Inheritance<'_>, network: Option<NetworkMaker>) -> Result
         // Its maker has capabilities, and as root's it has root's uid: it is gone when this returns.
         let namespace = network.finish().step("network namespace")?;
         process::setns(namespace.as_fd()).step("network namespace")?;
+    }
+    if !plan.doors.list.is_empty() {
+        let open = doors::open(&plan.doors).step("doors")?;
+        Report::Doors(open).send(inheritance.control.as_fd()).step("doors")?;
     }
     Ok(())
 }

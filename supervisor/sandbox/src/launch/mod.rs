@@ -3,9 +3,11 @@
 //! INVARIANT: whatever happens, what was made here (processes, cgroups, placeholders) is gone when `run` returns; if this
 //! process is killed, the janitor sees to it.
 
+mod companion;
 mod gitlinks;
 pub(crate) mod idmap;
 mod janitor;
+mod locks;
 mod outcome;
 pub(crate) mod placeholders;
 mod quarantine;
@@ -18,6 +20,7 @@ use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
+pub use companion::Serve;
 pub use outcome::{Appeared, Denied, End, LaunchError, Layers, Outcome};
 
 use crate::cgroup;
@@ -29,13 +32,14 @@ use crate::sys::event;
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::term::Size;
 use crate::sys::{fd, path, socket, term};
+use companion::Companion;
 use idmap::Trees;
 use janitor::Janitor;
 use placeholders::Placeholders;
 use warden::Warden;
 
-/// Carries out the plan. The process must have one thread.
-pub fn run(plan: &SandboxPlan) -> Result<Outcome, LaunchError> {
+/// Carries out the plan. The process must have one thread. `serve` is for a plan with doors.
+pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>) -> Result<Outcome, LaunchError> {
     let started = Instant::now();
     fd::ensure_stdio().map_err(|error| LaunchError::step("standard files", error))?;
     let terminals = [0, 1, 2].map(|number| term::is_terminal(fd::borrow(number)));
@@ -47,6 +51,10 @@ pub fn run(plan: &SandboxPlan) -> Result<Outcome, LaunchError> {
     let facts = cgroup::detect();
     // Before anything is made that would outlive us.
     let janitor = janitor::start(&facts, plan)?;
+    let companion = match serve.filter(|_| !plan.doors.list.is_empty()) {
+        Some(serve) => Some(companion::start(plan, serve)?),
+        None => None,
+    };
     let size = terminal::size(terminals);
     let caller = Caller {
         signals,
@@ -55,10 +63,12 @@ pub fn run(plan: &SandboxPlan) -> Result<Outcome, LaunchError> {
         ignored,
         started,
         janitor: &janitor,
+        companion: companion.as_ref(),
     };
     let result = guarded(plan, &table, &filter, &facts, Ends { ours, theirs }, caller);
+    let served = companion.and_then(Companion::finish);
     janitor.dismiss();
-    result
+    result.map(|outcome| Outcome { served, ..outcome })
 }
 
 /// The run proper: whatever it makes is gone when it returns.
@@ -116,6 +126,7 @@ pub(crate) struct Caller<'a> {
     ignored: Vec<i32>,
     started: Instant,
     janitor: &'a Janitor,
+    companion: Option<&'a Companion>,
 }
 
 /// Removes the cgroups on every way out.

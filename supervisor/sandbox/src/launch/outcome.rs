@@ -71,6 +71,8 @@ pub struct Outcome {
     pub unwatched: Vec<PathBuf>,
     /// Parts of a repository made during the run that would make the host's git run something: renamed.
     pub set_aside: Vec<PathBuf>,
+    /// What the companion wrote about what it served.
+    pub served: Option<Vec<u8>>,
     pub layers: Layers,
 }
 

@@ -1,25 +1,30 @@
 //! Names that must not come into being: made before the run as empty mount points, removed after it.
 //!
-//! A lock on each directory they lie in counts the runs that rely on them: removing a name on the host also removes what
-//! covers it in every sandbox, so only the last run may clean up. A placeholder is recognised by what it is, so whatever a
+//! A lock for each directory they lie in counts the runs that rely on them (`locks`): removing a name on the host also
+//! removes what covers it in every sandbox, so only the last run may clean up. A placeholder is recognised by what it is, so whatever a
 //! crashed run left behind is removed by the next one.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::locks::DirLock;
 use crate::plan::{Placeholder, PlaceholderKind};
-use crate::sys::fd::{self, Lock};
-use crate::sys::path;
+use crate::sys::{fd, path};
 
 /// What `commondir` says while it is a placeholder: the git directory itself.
 const COMMON_DIR: &str = ".\n";
 
 /// What a configuration file says while it is a placeholder.
 const GIT_CONFIG: &str = "# held by glee-supervisor while a command runs\n";
+
+/// How often a name that keeps changing is looked at.
+const LOOKS: u32 = 16;
 
 /// Placeholders of one run, and the locks that keep them.
 #[derive(Debug, Default)]
@@ -29,8 +34,8 @@ pub(crate) struct Placeholders {
 
 #[derive(Debug)]
 struct Dir {
-    /// Open and locked.
     fd: OwnedFd,
+    lock: DirLock,
     names: Vec<(OsString, PlaceholderKind)>,
 }
 
@@ -59,15 +64,10 @@ impl Placeholders {
 
     fn add(&mut self, placeholder: &Placeholder) -> io::Result<()> {
         if !self.dirs.contains_key(&placeholder.dir) {
-            let held = path::open_dir_exact(&placeholder.dir)?;
-            fd::flock(held.as_fd(), Lock::Shared)?;
-            self.dirs.insert(
-                placeholder.dir.clone(),
-                Dir {
-                    fd: held,
-                    names: Vec::new(),
-                },
-            );
+            let fd = path::open_dir_exact(&placeholder.dir)?;
+            let lock = DirLock::share(fd.as_fd())?;
+            let names = Vec::new();
+            self.dirs.insert(placeholder.dir.clone(), Dir { fd, lock, names });
         }
         if let Some(dir) = self.dirs.get_mut(&placeholder.dir) {
             create(dir.fd.as_fd(), &placeholder.name, placeholder.kind)?;
@@ -78,37 +78,21 @@ impl Placeholders {
 
     /// The descriptors that hold the locks.
     pub(crate) fn locks(&self) -> impl Iterator<Item = &OwnedFd> {
-        self.dirs.values().map(|dir| &dir.fd)
+        self.dirs.values().map(|dir| dir.lock.file())
     }
 
     /// Removes them, unless another run still relies on them; then that one will.
     pub(crate) fn remove(&self) {
         for dir in self.dirs.values() {
-            if !alone(dir.fd.as_fd()) {
+            if !dir.lock.become_alone() {
                 continue;
             }
             for (name, kind) in &dir.names {
                 remove_if_ours(dir.fd.as_fd(), name, *kind);
             }
+            dir.lock.retire();
         }
     }
-}
-
-/// Takes the lock for itself, if no other run has it.
-///
-/// Two runs that end together would each see the other's: so the own one is given up first, and a little time passes.
-fn alone(dir: BorrowedFd<'_>) -> bool {
-    if fd::flock(dir, Lock::TryExclusive).is_ok() {
-        return true;
-    }
-    for _ in 0..10 {
-        let _ = fd::flock(dir, Lock::Release);
-        std::thread::sleep(Duration::from_millis(1));
-        if fd::flock(dir, Lock::TryExclusive).is_ok() {
-            return true;
-        }
-    }
-    false
 }
 
 /// Removes what a dead supervisor left, unless another run relies on it.
@@ -116,20 +100,19 @@ fn alone(dir: BorrowedFd<'_>) -> bool {
 /// A dying process closes its descriptors one after the other: its lock may outlive the pipe that told of its death.
 pub(crate) fn sweep(list: &[Placeholder], patience: Duration) {
     let end = Instant::now() + patience;
+    let mut dirs: BTreeMap<&Path, Vec<&Placeholder>> = BTreeMap::new();
     for placeholder in list {
-        let Ok(dir) = path::open_dir_exact(&placeholder.dir) else {
+        dirs.entry(&placeholder.dir).or_default().push(placeholder);
+    }
+    for (dir, placeholders) in dirs {
+        let Ok(dir) = path::open_dir_exact(dir) else { continue };
+        let Ok(lock) = DirLock::alone(dir.as_fd(), end) else {
             continue;
         };
-        loop {
-            if fd::flock(dir.as_fd(), Lock::TryExclusive).is_ok() {
-                remove_if_ours(dir.as_fd(), &placeholder.name, placeholder.kind);
-                break;
-            }
-            if Instant::now() >= end {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(2));
+        for placeholder in placeholders {
+            remove_if_ours(dir.as_fd(), &placeholder.name, placeholder.kind);
         }
+        lock.retire();
     }
 }
 
@@ -163,6 +146,36 @@ pub(crate) fn kind_for(name: &OsStr) -> PlaceholderKind {
         b"config.worktree" => PlaceholderKind::GitConfig,
         _ => PlaceholderKind::Socket,
     }
+}
+
+/// What lies at a name that other runs may be making or removing right now.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Absent,
+    /// Of this run or of another.
+    Placeholder(PlaceholderKind),
+    Other(fs::Metadata),
+}
+
+/// Looks until two looks agree: a placeholder that goes between them would else pass for something of the host's own,
+/// and nobody would remove its successor.
+pub(crate) fn look(path: &Path) -> Found {
+    let identity = |meta: &fs::Metadata| (meta.dev(), meta.ino(), meta.ctime(), meta.ctime_nsec());
+    let mut last = None;
+    for _ in 0..LOOKS {
+        let Ok(meta) = fs::symlink_metadata(path) else {
+            return Found::Absent;
+        };
+        if let Some(kind) = is_placeholder(path) {
+            return Found::Placeholder(kind);
+        }
+        if last == Some(identity(&meta)) {
+            return Found::Other(meta);
+        }
+        last = Some(identity(&meta));
+    }
+    // Never the same twice: somebody's, whoever that is.
+    fs::symlink_metadata(path).map_or(Found::Absent, Found::Other)
 }
 
 /// Is this name a placeholder of ours, of this run or of another?

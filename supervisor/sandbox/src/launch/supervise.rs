@@ -6,6 +6,7 @@ use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use super::companion::Companion;
 use super::outcome::{Denied, End, LaunchError, Layers, Outcome};
 use super::terminal::Relay;
 use super::warden::Warden;
@@ -49,6 +50,7 @@ struct Supervisor<'a> {
     child: Child,
     table: &'a Table,
     group: &'a Group,
+    companion: Option<&'a Companion>,
     terminals: [bool; 3],
     relay: Option<Relay>,
     listener: Option<OwnedFd>,
@@ -90,6 +92,7 @@ pub(super) fn watch(
         child,
         table,
         group,
+        companion: caller.companion,
         terminals: caller.terminals,
         relay: None,
         listener: None,
@@ -192,6 +195,12 @@ impl Supervisor<'_> {
             }
             Report::NotExecuted { errno } => self.not_executed = Some(errno),
             Report::Terminal(master) => self.relay = Some(Relay::new(master, self.terminals)?),
+            Report::Doors(doors) => {
+                // Without a companion nobody opens them: what knocks is refused.
+                if let Some(companion) = self.companion {
+                    companion.hand_over(&doors)?;
+                }
+            }
             Report::Listener(listener) => self.listener = Some(listener),
             // Without a terminal nobody asked for a pause: a command that stops itself does not stop its guardian.
             Report::Stopped if self.relay.is_some() => self.suspend(),
@@ -358,6 +367,7 @@ impl Supervisor<'_> {
             appeared,
             unwatched,
             set_aside,
+            served: None,
             cause,
             out_of_memory: verdict.out_of_memory() || cause == Some(Cause::Memory),
             out_of_pids: verdict.out_of_pids(),

@@ -5,8 +5,8 @@
 //! covers what appears, from a short-lived process that enters the sandbox's mount namespace. Between the appearance and the
 //! cover lie some hundred microseconds: that is why every such event is also in the report.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::ffi::OsString;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use glee_policy::glob::Glob;
 
 use super::outcome::Appeared;
-use crate::plan::{Kind, Response, SandboxPlan};
+use crate::plan::{Kind, MountStep, Response, SandboxPlan};
 use crate::survey::Hidden;
 use crate::survey::deny::walk;
 use crate::sys::inotify::{Change, Inotify, WatchId};
@@ -25,6 +25,18 @@ use crate::sys::process::{self, Pid, Side};
 
 /// Events that are remembered.
 const MOST: usize = 1000;
+
+/// How often a new directory is searched. Who makes directories faster than that is seen by the watches on those before.
+const SEARCHES: u32 = 8;
+
+/// The top of a tree of the host.
+fn root_of(step: &MountStep) -> Option<&PathBuf> {
+    if let MountStep::Bind { at, .. } = step {
+        Some(at)
+    } else {
+        None
+    }
+}
 
 #[derive(Debug)]
 struct Pattern {
@@ -45,10 +57,12 @@ pub(super) struct Warden {
     appeared: Vec<Appeared>,
     /// Protected names that the host removed.
     lost: BTreeSet<PathBuf>,
-    /// Directories that are watched, for a quick look.
-    known: HashSet<OsString>,
+    /// The directories that are watched, by path.
+    ids: BTreeMap<PathBuf, WatchId>,
     /// Directories that could not be watched, for the report.
-    blind: Vec<PathBuf>,
+    blind: BTreeSet<PathBuf>,
+    /// The trees of the host that the sandbox shows: what lies above them may move without changing what is inside.
+    roots: Vec<PathBuf>,
 }
 
 /// The namespaces of the sandbox, held open.
@@ -87,21 +101,21 @@ impl Warden {
             namespaces,
             appeared: Vec::new(),
             lost: BTreeSet::new(),
-            known: HashSet::new(),
-            blind: Vec::new(),
+            ids: BTreeMap::new(),
+            blind: BTreeSet::new(),
+            roots: plan.mounts.iter().filter_map(root_of).cloned().collect(),
         };
         for watch in &plan.watches {
-            // The nearest directory there is: a missing one above the name must be seen to appear first.
-            let nearest = watch.path.ancestors().skip(1).find(|dir| dir.is_dir());
-            if let Some(dir) = nearest {
-                warden.watch(dir);
-            }
+            warden.watch_above(&watch.path);
             warden
                 .names
                 .insert(watch.path.clone(), (watch.response, watch.clause.clone()));
         }
         for glob in &plan.glob_watches {
-            glob.dirs.iter().for_each(|dir| warden.watch(dir));
+            warden.watch_above(&glob.base);
+            for dir in &glob.dirs {
+                warden.watch(dir);
+            }
             if let Ok(compiled) = Glob::new(&glob.pattern) {
                 warden.patterns.push(Pattern {
                     base: glob.base.clone(),
@@ -119,17 +133,62 @@ impl Warden {
 
     /// What appeared, what was not watched, and the protected names that the host removed.
     pub(super) fn finish(self) -> (Vec<Appeared>, Vec<PathBuf>, BTreeSet<PathBuf>) {
-        (self.appeared, self.blind, self.lost)
+        (self.appeared, self.blind.into_iter().collect(), self.lost)
     }
 
-    fn watch(&mut self, dir: &Path) {
-        if !self.known.insert(dir.as_os_str().to_owned()) {
-            return;
+    /// Watches what is at this path now: a directory that was made anew or moved is another one. True if it was not known.
+    fn watch(&mut self, dir: &Path) -> bool {
+        let id = match self.inotify.watch(dir) {
+            Ok(id) => id,
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return false;
+            }
+            Err(_) => {
+                self.blind.insert(dir.to_owned());
+                return false;
+            }
+        };
+        if self.dirs.get(&id).is_some_and(|known| known == dir) {
+            return false;
         }
-        match self.inotify.watch(dir) {
-            Ok(id) => drop(self.dirs.insert(id, dir.to_owned())),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(_) => self.blind.push(dir.to_owned()),
+        if let Some(before) = self.dirs.insert(id, dir.to_owned()) {
+            self.ids.remove(&before);
+        }
+        if let Some(before) = self.ids.insert(dir.to_owned(), id) {
+            self.dirs.remove(&before);
+        }
+        true
+    }
+
+    /// Watches every directory between a path and the top of its tree: whichever of them is replaced, or missing now, must
+    /// be seen to appear.
+    fn watch_above(&mut self, path: &Path) {
+        let roots = self.roots.iter().filter(|root| path.starts_with(root));
+        let top = roots.max_by_key(|root| root.components().count()).cloned();
+        let above = path.ancestors().skip(1);
+        let dirs: Vec<PathBuf> = match &top {
+            Some(top) => above
+                .take_while(|dir| dir.starts_with(top))
+                .map(Path::to_owned)
+                .collect(),
+            None => above.filter(|dir| dir.is_dir()).take(1).map(Path::to_owned).collect(),
+        };
+        // From the top: what is replaced meanwhile is seen by the watch above it.
+        for dir in dirs.iter().rev() {
+            self.watch(dir);
+        }
+    }
+
+    /// The directory is no longer at this path, nor is what lies in it.
+    fn forget(&mut self, dir: &Path) {
+        let below = self
+            .ids
+            .range(dir.to_owned()..)
+            .take_while(|(path, _)| path.starts_with(dir));
+        let gone: Vec<(PathBuf, WatchId)> = below.map(|(path, id)| (path.clone(), *id)).collect();
+        for (path, id) in gone {
+            self.ids.remove(&path);
+            self.dirs.remove(&id);
         }
     }
 
@@ -146,7 +205,12 @@ impl Warden {
                     dirs.iter().for_each(|dir| self.enter(dir));
                 }
                 Change::Appeared { dir, name, is_dir } => self.appeared(dir, &name, is_dir),
-                Change::Vanished { dir, name } => self.vanished(dir, &name),
+                Change::Vanished { dir, name, is_dir } => self.vanished(dir, &name, is_dir),
+                Change::Forgotten { dir } => {
+                    if let Some(path) = self.dirs.remove(&dir) {
+                        self.ids.remove(&path);
+                    }
+                }
             }
         }
     }
@@ -160,9 +224,12 @@ impl Warden {
     }
 
     /// A protected name that the host removed: whoever makes it anew, it is judged at the end.
-    fn vanished(&mut self, dir: WatchId, name: &OsString) {
+    fn vanished(&mut self, dir: WatchId, name: &OsString, is_dir: bool) {
         let Some(dir) = self.dirs.get(&dir) else { return };
         let full = dir.join(name);
+        if is_dir {
+            self.forget(&full);
+        }
         if self
             .names
             .get(&full)
@@ -196,33 +263,53 @@ impl Warden {
             .filter(|name| name.starts_with(dir))
             .cloned()
             .collect();
-        if !below.is_empty() {
-            self.watch(dir);
-            for name in below {
-                if name.exists() {
-                    self.judge(&name);
-                } else if let Some(nearest) = name.ancestors().skip(1).find(|d| d.is_dir()).map(Path::to_owned) {
-                    self.watch(&nearest);
-                }
+        for name in below {
+            self.watch_above(&name);
+            if name.symlink_metadata().is_ok() {
+                self.judge(&name);
             }
         }
+        let bases: Vec<PathBuf> = self.patterns.iter().map(|pattern| pattern.base.clone()).collect();
+        for base in bases.iter().filter(|base| base.starts_with(dir)) {
+            self.watch_above(base);
+        }
+        // A directory is watched first and searched then, so that nothing falls between the two: searched again until
+        // there was no new one.
         let mut found = Vec::new();
-        let mut seen = Vec::new();
-        for pattern in &self.patterns {
-            if let Ok(relative) = dir.strip_prefix(&pattern.base)
-                && pattern.glob.can_match_below(relative)
-            {
-                let mut hidden = Vec::new();
-                walk(dir, relative, &pattern.glob, &mut hidden, &mut seen);
-                found.extend(hidden.into_iter().map(|hidden| (hidden, pattern.clause.clone())));
+        for _ in 0..SEARCHES {
+            let mut seen = Vec::new();
+            found = self.search(dir, &mut seen);
+            let fresh = seen.iter().filter(|dir| self.watch(dir)).count();
+            if fresh == 0 {
+                break;
             }
         }
-        seen.iter().for_each(|dir| self.watch(dir));
         for (hidden, clause) in found {
             if let Hidden::Present { path, .. } = hidden {
                 self.cover(&path, Response::Hide, &clause);
             }
         }
+    }
+
+    /// What the patterns match in a directory now, and the directories in which they can match more.
+    fn search(&self, dir: &Path, seen: &mut Vec<PathBuf>) -> Vec<(Hidden, String)> {
+        let mut found = Vec::new();
+        for pattern in &self.patterns {
+            // The pattern's own directory may lie deeper than the one that appeared.
+            let start = if pattern.base.starts_with(dir) {
+                &pattern.base
+            } else {
+                dir
+            };
+            if let Ok(relative) = start.strip_prefix(&pattern.base)
+                && pattern.glob.can_match_below(relative)
+            {
+                let mut hidden = Vec::new();
+                walk(start, relative, &pattern.glob, &mut hidden, seen);
+                found.extend(hidden.into_iter().map(|hidden| (hidden, pattern.clause.clone())));
+            }
+        }
+        found
     }
 
     fn cover(&mut self, full: &Path, response: Response, clause: &str) {
@@ -282,8 +369,14 @@ fn cover_here(full: &Path, response: Response) -> io::Result<()> {
             tree
         }
         Response::Hide => {
-            let is_dir = path::lstat_at(target.as_fd(), std::ffi::OsStr::new(""))?.is_dir();
-            mask(if is_dir { Kind::Dir } else { Kind::File })?
+            let there = path::lstat_at(target.as_fd(), OsStr::new(""))?;
+            let above = path::open_exact(full.parent().unwrap_or(full))?;
+            let above = path::lstat_at(above.as_fd(), OsStr::new(""))?;
+            if there.mode & 0o7777 == 0 && there.dev != above.dev {
+                // A mask of ours came along with a directory that was moved. One is enough: mounts are counted.
+                return Ok(());
+            }
+            mask(if there.is_dir() { Kind::Dir } else { Kind::File })?
         }
     };
     mount::attach(tree.as_fd(), target.as_fd())

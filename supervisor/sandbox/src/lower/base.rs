@@ -2,11 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::plan::{Access, Identity, Kind, MountStep};
+use crate::plan::{Access, Identity, Kind, MadeFile, MountStep};
 use crate::survey::{Entry, Terrain};
 
-/// The system's own trees and files.
-pub(super) fn system(terrain: &Terrain) -> Vec<MountStep> {
+/// Is this made in the new root itself, and not in something mounted there?
+pub(super) fn is_skeleton(path: &Path) -> bool {
+    path.starts_with("/etc")
+}
+
+/// The system's own trees and files, some of them replaced by files made for the run.
+pub(super) fn system(terrain: &Terrain, files: &[MadeFile]) -> Vec<MountStep> {
     let bind = |path: &Path, kind, access| MountStep::Bind {
         from: path.to_owned(),
         at: path.to_owned(),
@@ -17,6 +22,7 @@ pub(super) fn system(terrain: &Terrain) -> Vec<MountStep> {
     let mut steps: Vec<MountStep> = terrain
         .system
         .iter()
+        .filter(|system| !files.iter().any(|file| file.at == system.path))
         .map(|system| match &system.entry {
             Entry::Dir => bind(&system.path, Kind::Dir, Access::ReadOnly),
             Entry::File => bind(&system.path, Kind::File, Access::ReadOnly),
@@ -31,6 +37,15 @@ pub(super) fn system(terrain: &Terrain) -> Vec<MountStep> {
             },
         })
         .collect();
+    steps.extend(
+        files
+            .iter()
+            .filter(|file| is_skeleton(&file.at))
+            .map(|file| MountStep::File {
+                at: file.at.clone(),
+                contents: file.contents.clone(),
+            }),
+    );
     steps.push(MountStep::Proc { at: "/proc".into() });
     steps.extend(terrain.proc_hidden.iter().map(|(at, kind)| MountStep::Hide {
         at: at.clone(),

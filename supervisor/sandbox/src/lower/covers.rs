@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use glee_policy::grants::Cover;
 use glee_policy::resolved::FsAccess;
 
+use super::deny;
 use super::trees::{Trees, idmap};
 use crate::plan::{Access, Identity, Kind, MountStep, Placeholder, PlaceholderKind, Response, Watch};
 use crate::survey::{Hidden, IslandState, Terrain, private_dirs};
@@ -151,8 +152,8 @@ pub(super) fn glee(terrain: &Terrain, cover: &Cover<'_>, covers: &mut Covers, tr
 }
 
 pub(super) fn hidden(terrain: &Terrain, cover: &Cover<'_>, covers: &mut Covers, trees: &mut Trees) {
-    let top: Vec<PathBuf> = terrain
-        .hidden
+    let denied = deny::in_view(&terrain.hidden, &trees.steps);
+    let top: Vec<PathBuf> = denied
         .iter()
         .filter_map(|hidden| match hidden {
             Hidden::Present { path, .. } => Some(path.clone()),
@@ -163,11 +164,13 @@ pub(super) fn hidden(terrain: &Terrain, cover: &Cover<'_>, covers: &mut Covers, 
         path: path.clone(),
         kind: Kind::File,
     });
-    for hidden in terrain.hidden.iter().cloned().chain(sockets) {
+    for hidden in denied.into_iter().chain(sockets) {
         match &hidden {
             Hidden::Present { path, kind } => {
                 // What lies in a hidden directory needs no cover of its own.
-                if !top.iter().any(|above| above != path && path.starts_with(above)) && is_visible(path, trees) {
+                if !top.iter().any(|above| above != path && path.starts_with(above))
+                    && deny::is_shown(path, &trees.steps)
+                {
                     pin(path, cover, covers);
                     covers.add(
                         MountStep::Hide {
@@ -201,21 +204,4 @@ fn pin(path: &Path, cover: &Cover<'_>, covers: &mut Covers) {
     {
         covers.add(MountStep::Pin { at: dir.to_owned() }, dir);
     }
-}
-
-/// Is there anything at this path in the sandbox? Hiding what is not there has no mount point.
-fn is_visible(path: &Path, trees: &Trees) -> bool {
-    trees.steps.iter().any(|step| match step {
-        MountStep::Bind { at, .. } => path.starts_with(at),
-        MountStep::Copy { at, .. } | MountStep::File { at, .. } => path == at,
-        MountStep::Dir { .. }
-        | MountStep::Symlink { .. }
-        | MountStep::Private { .. }
-        | MountStep::Compose { .. }
-        | MountStep::Proc { .. }
-        | MountStep::Devpts { .. }
-        | MountStep::Pin { .. }
-        | MountStep::Protect { .. }
-        | MountStep::Hide { .. } => false,
-    })
 }

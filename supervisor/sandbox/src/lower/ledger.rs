@@ -3,9 +3,10 @@
 //! Written last, from the finished plan. `lower` has refused what nothing enforces; this says what does.
 
 use glee_policy::ResolvedPolicy;
+use glee_policy::grants::Cover;
 use glee_policy::resolved::{DenyTarget, FsAccess, Network};
 
-use crate::plan::{Containment, Coverage, SandboxPlan};
+use crate::plan::{Containment, Coverage, MountStep, SandboxPlan};
 
 pub(super) fn write(policy: &ResolvedPolicy, plan: &SandboxPlan) -> Vec<Coverage> {
     let mut ledger = Ledger {
@@ -56,17 +57,38 @@ impl Ledger<'_> {
             let note = (!grant.exists).then_some("not there: nothing is granted");
             self.add(format!("{key}: {}", grant.written), grant.origin.to_string(), by, note);
         }
+        let cover = Cover::new(self.policy);
         for deny in &self.policy.deny {
-            let note = match deny.target {
-                DenyTarget::Literal(_) => None,
-                DenyTarget::Glob { .. } => Some("what matches when the run starts"),
+            let covered = |step: &MountStep| match step {
+                MountStep::Hide { at, .. } | MountStep::Protect { at } => {
+                    let place = deny.target.place().as_path();
+                    at.starts_with(place) || place.starts_with(at)
+                }
+                MountStep::Dir { .. }
+                | MountStep::Symlink { .. }
+                | MountStep::File { .. }
+                | MountStep::Copy { .. }
+                | MountStep::Bind { .. }
+                | MountStep::Private { .. }
+                | MountStep::Compose { .. }
+                | MountStep::Proc { .. }
+                | MountStep::Devpts { .. }
+                | MountStep::Pin { .. } => false,
             };
-            self.add(
-                format!("fs.deny: {}", deny.written),
-                deny.origin.to_string(),
-                &["mount over it"],
-                note,
-            );
+            let (by, note): (&[&'static str], _) = match (&deny.target, plan.containment) {
+                (_, Containment::Landlock) => (&["Landlock"], Some("outside what is granted")),
+                (DenyTarget::Glob { .. }, _) => (
+                    &["mount over it"],
+                    Some("inside what is granted; later matches when they appear"),
+                ),
+                (DenyTarget::Literal(path), _)
+                    if plan.mounts.iter().any(covered) || cover.access(path.as_path()).is_some() =>
+                {
+                    (&["mount over it"], None)
+                }
+                (DenyTarget::Literal(_), _) => (&["mount namespace"], Some("nothing of the host is there")),
+            };
+            self.add(format!("fs.deny: {}", deny.written), deny.origin.to_string(), by, note);
         }
     }
 
@@ -82,7 +104,17 @@ impl Ledger<'_> {
             (Network::Host, _) | (_, Containment::Inherit) => {
                 self.add("network: true".into(), origin, &["the host's network namespace"], None);
             }
-            (Network::Names { .. }, _) => {}
+            (Network::Names { allow, deny }, _) => {
+                let rules = [("allow", allow), ("deny", deny)];
+                for (key, name) in rules
+                    .into_iter()
+                    .flat_map(|(key, names)| names.iter().map(move |name| (key, name)))
+                {
+                    let origin = self.origin(&format!("network.{key}.{name}"));
+                    let by = &["network namespace", "companion", "seccomp"];
+                    self.add(format!("network.{key}: {name}"), origin, by, None);
+                }
+            }
         }
     }
 

@@ -5,18 +5,20 @@
 
 mod base;
 mod covers;
+mod deny;
 mod ledger;
 mod rights;
 mod trees;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Backend, Isolation, Mode, Network};
 
 use crate::cgroup;
-use crate::plan::{CommandPlan, Containment, Identity, Namespace, SandboxPlan};
+use crate::plan::{CommandPlan, Containment, Doors, Identity, MadeFile, Namespace, SandboxPlan};
 use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, SocketRule};
 use crate::survey::Terrain;
 use crate::sys::limits::Resource;
@@ -42,6 +44,12 @@ pub struct Request {
     pub run_id: String,
     pub argv: Vec<OsString>,
     pub env: Vec<(OsString, OsString)>,
+    /// Ways out of the network namespace.
+    pub doors: Doors,
+    /// A private home in place of the caller's own, which is granted and stays as it is.
+    pub home: Option<PathBuf>,
+    /// Made for this run, in place of what the host has there.
+    pub files: Vec<MadeFile>,
 }
 
 /// A clause that cannot be enforced here.
@@ -84,9 +92,10 @@ pub fn lower(
 ) -> Result<SandboxPlan, LowerError> {
     let containment = containment(policy, kernel)?;
     check_grants(policy)?;
+    deny::check(policy, terrain, containment)?;
     let identity = identity(terrain, containment);
     let trees = match containment {
-        Containment::Namespaces => trees::lower(policy, terrain, &identity),
+        Containment::Namespaces => trees::lower(policy, terrain, &identity, &request),
         Containment::Landlock | Containment::Inherit => trees::Trees::default(),
     };
     let landlock = match containment {
@@ -105,6 +114,7 @@ pub fn lower(
             cpu_millis: limits.cpu_millis,
         },
         mounts: trees.steps,
+        doors: request.doors,
         fresh_git: if policy.unprotected.contains(".git") {
             Vec::new()
         } else {
@@ -158,16 +168,12 @@ fn containment(policy: &ResolvedPolicy, kernel: Kernel) -> Result<Containment, L
             help,
         ));
     }
-    if let Network::Names { .. } = policy.network {
-        let help = "use `network: false`, or `network: true` for the host's whole network";
-        return Err(LowerError::new(
-            "network.allow",
-            origin("network"),
-            "this version cannot allow single names",
-            help,
-        ));
-    }
     if policy.mode == Mode::Inherit {
+        if let Network::Names { .. } = policy.network {
+            let help = "use `mode: restricted`, or `network: true` for the host's whole network";
+            let reason = "`mode: inherit` has no network namespace of its own";
+            return Err(LowerError::new("network.allow", origin("network"), reason, help));
+        }
         return Ok(Containment::Inherit);
     }
     if kernel.landlock_abi == 0 {

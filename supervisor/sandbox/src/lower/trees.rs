@@ -7,10 +7,10 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::grants::Cover;
 use glee_policy::resolved::FsAccess;
 
-use super::base;
 use super::covers::{Covers, glee, hidden, islands};
-use crate::plan::{Access, IdMap, Identity, Kind, MountStep, Placeholder, Watch};
-use crate::survey::{Place, Terrain, private_dirs};
+use super::{Request, base};
+use crate::plan::{Access, IdMap, Identity, Kind, MadeFile, MountStep, Placeholder, Watch};
+use crate::survey::{Node, Place, Terrain, private_dirs};
 
 /// Directories of the system: their owners are not mapped to the sandbox's user, whatever is granted.
 const SYSTEM_DIRS: &[&str] = &[
@@ -34,12 +34,14 @@ pub(super) struct Trees {
     pub(super) extra: Vec<(PathBuf, FsAccess)>,
 }
 
-pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Identity) -> Trees {
+pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Identity, request: &Request) -> Trees {
+    let files = &request.files;
     let mut trees = Trees {
-        steps: base::system(terrain),
+        steps: base::system(terrain, files),
         ..Trees::default()
     };
-    let home = terrain.home.clone().unwrap_or_else(|| PathBuf::from("/home/sandbox"));
+    let home = request.home.clone().or_else(|| terrain.home.clone());
+    let home = home.unwrap_or_else(|| PathBuf::from("/home/sandbox"));
     trees.steps.extend(base::accounts(identity, &home));
     let cover = Cover::new(policy);
     let mut layout: BTreeMap<PathBuf, MountStep> = BTreeMap::new();
@@ -56,6 +58,7 @@ pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Ident
     grants(policy, terrain, identity, &mut layout, &mut trees);
     let links = links(policy, terrain, &layout);
     trees.steps.extend(layout.into_values());
+    made(files, &mut trees);
     trees.steps.extend(links);
     let mut covers = Covers::default();
     islands(terrain, identity, &mut covers, &mut trees);
@@ -69,6 +72,22 @@ pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Ident
             .push("sockets and nested repositories deep in the granted trees were not looked for".to_owned());
     }
     trees
+}
+
+/// Files of the run's own that lie in a private place. Anywhere else they would be written to the host.
+fn made(files: &[MadeFile], trees: &mut Trees) {
+    for file in files.iter().filter(|file| !base::is_skeleton(&file.at)) {
+        if trees.private.iter().any(|dir| file.at.starts_with(dir)) {
+            trees.steps.push(MountStep::File {
+                at: file.at.clone(),
+                contents: file.contents.clone(),
+            });
+        } else {
+            trees
+                .omitted
+                .push(format!("{}: not in a private place", file.at.display()));
+        }
+    }
 }
 
 /// System places are never replaced by something private.
@@ -108,7 +127,8 @@ fn grants(
         let Some(place) = terrain.places.get(path) else { return };
         let access = match access {
             FsAccess::ReadWrite if terrain.readonly.contains(path) => Access::ReadOnly,
-            _ if place.kind == Kind::File && path.starts_with("/dev") => Access::Device,
+            // A character device does what its driver does; a file beside it (`/dev/shm/x`) is a file like any other.
+            _ if place.node == Node::CharDevice && path.starts_with("/dev") => Access::Device,
             FsAccess::Read => Access::ReadOnly,
             FsAccess::ReadWrite => Access::ReadWrite,
         };
@@ -159,7 +179,8 @@ fn grants(
     let cover = Cover::new(policy);
     for file in &terrain.command.files {
         let seen = cover.access(file).is_some() || in_system(file);
-        if !seen {
+        let regular = terrain.places.get(file).is_some_and(|p| p.node == Node::Regular);
+        if !seen && regular {
             bind(file, FsAccess::Read);
             trees.extra.push((file.clone(), FsAccess::Read));
         }

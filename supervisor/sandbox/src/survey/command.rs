@@ -1,12 +1,14 @@
 //! Finds the file that the caller named as the command, and the interpreter of a script.
 //!
 //! The caller's own PATH decides. The files found become readable because the caller said so; nothing beside them does.
+//! A script's first line is not the caller's word: it opens a program (executable, and no script or text), by its path or,
+//! through `env`, under a plain name that the caller's PATH finds. A key, a script or a directory it names stays closed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
 /// What will be executed, and every file and link that takes.
@@ -109,7 +111,7 @@ fn check(path: &Path) -> Result<bool, NotFound> {
     if meta.is_dir() {
         return Err(NotFound::Directory { path: path.to_owned() });
     }
-    if meta.permissions().mode() & 0o111 == 0 {
+    if !meta.is_file() || meta.permissions().mode() & 0o111 == 0 {
         return Err(NotFound::NotExecutable { path: path.to_owned() });
     }
     Ok(true)
@@ -127,13 +129,32 @@ fn trace(program: &Path, cwd: &Path, path: Option<&OsStr>, found: &mut FoundComm
     let (Some((first, second)), true) = (interpreter, depth > 0) else {
         return;
     };
+    if !is_program(&first) {
+        return;
+    }
     trace(&first, cwd, path, found, depth - 1);
     // `#!/usr/bin/env NAME`: the interpreter meant is NAME, wherever the caller's PATH finds it.
-    if let Some(name) = second.filter(|_| first.file_name() == Some(OsStr::new("env")))
+    if let Some(name) = second.filter(|name| is_plain(name) && first.file_name() == Some(OsStr::new("env")))
         && let Ok(program) = locate(&name, cwd, path)
+        && is_program(&program)
     {
         trace(&program, cwd, path, found, depth - 1);
     }
+}
+
+fn is_plain(name: &OsStr) -> bool {
+    !name.as_bytes().contains(&b'/')
+}
+
+/// A file that the kernel itself could execute.
+fn is_program(path: &Path) -> bool {
+    let executable = fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
+    let mut head = [0; 4];
+    executable
+        && fs::File::open(path)
+            .and_then(|mut file| file.read_exact(&mut head))
+            .is_ok()
+        && head == *b"\x7fELF"
 }
 
 /// The real path, with every link met on the way noted.
@@ -168,14 +189,31 @@ fn follow(path: &Path, links: &mut Vec<(PathBuf, PathBuf)>) -> Option<PathBuf> {
 /// The interpreter line of a script: the program and its first word of argument.
 fn interpreter(file: &Path) -> Option<(PathBuf, Option<OsString>)> {
     let mut head = [0; 256];
-    let got = fs::File::open(file).ok()?.read(&mut head).ok()?;
+    let got = open_regular(file)?.read(&mut head).ok()?;
     let line = head.get(..got)?.strip_prefix(b"#!")?;
     let line = line.split(|b| *b == b'\n').next()?;
     let mut words = line.split(|b| *b == b' ' || *b == b'\t').filter(|w| !w.is_empty());
     let program = PathBuf::from(OsString::from_vec(words.next()?.to_vec()));
-    // `env -S NAME`: options and assignments come before the name.
-    let name = words.find(|w| !w.starts_with(b"-") && !w.contains(&b'='));
+    // `env NAME`, `env -S [VARIABLE=value…] NAME`. After any other option a word may mean anything, and with another PATH
+    // the name means another file.
+    let first = words.next();
+    let name = if first == Some(b"-S") {
+        words.find(|w| !w.contains(&b'=') || w.starts_with(b"PATH="))
+    } else {
+        first
+    };
+    let name = name.filter(|w| !w.starts_with(b"-") && !w.contains(&b'='));
     program
         .is_absolute()
         .then(|| (program, name.map(|w| OsString::from_vec(w.to_vec()))))
+}
+
+/// Opens a regular file. Opening a pipe would wait for somebody to write, and opening a device may do anything.
+fn open_regular(file: &Path) -> Option<fs::File> {
+    let file = fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(file)
+        .ok()?;
+    file.metadata().is_ok_and(|meta| meta.is_file()).then_some(file)
 }

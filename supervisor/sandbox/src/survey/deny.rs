@@ -12,7 +12,7 @@ use glee_policy::grants::Cover;
 use glee_policy::resolved::{DenyTarget, FsAccess};
 
 use super::{Hidden, SurveyError, kind};
-use crate::launch::placeholders::is_placeholder;
+use crate::launch::placeholders;
 use crate::plan::{GlobWatch, Kind, Response, Watch};
 
 /// What is hidden now, and the directories in which more could appear.
@@ -32,7 +32,7 @@ pub(super) fn find(policy: &ResolvedPolicy, cover: &Cover<'_>) -> Result<Found, 
         match &deny.target {
             DenyTarget::Literal(path) => {
                 hidden.extend(literal(path.as_path(), cover));
-                if cover.access(path.as_path()).is_some() {
+                if cover.access(path.as_path()).is_some() || in_system(path.as_path()) {
                     let path = path.as_path().to_owned();
                     later.push(Watch {
                         path,
@@ -79,17 +79,20 @@ fn path_of(hidden: &Hidden) -> PathBuf {
 }
 
 fn literal(path: &Path, cover: &Cover<'_>) -> Option<Hidden> {
-    if let (Some(_), Some(dir), Some(name)) = (is_placeholder(path), path.parent(), path.file_name()) {
-        return Some(Hidden::Absent {
-            dir: dir.to_owned(),
-            name: name.to_owned(),
-        });
-    }
-    if let Ok(meta) = fs::symlink_metadata(path) {
-        return Some(Hidden::Present {
-            path: path.to_owned(),
-            kind: kind(&meta),
-        });
+    match placeholders::look(path) {
+        placeholders::Found::Placeholder(_) => {
+            return Some(Hidden::Absent {
+                dir: path.parent()?.to_owned(),
+                name: path.file_name()?.to_owned(),
+            });
+        }
+        placeholders::Found::Other(meta) => {
+            return Some(Hidden::Present {
+                path: path.to_owned(),
+                kind: kind(&meta),
+            });
+        }
+        placeholders::Found::Absent => {}
     }
     // Where the command may create names, the first one that is missing must not come into being.
     let mut name: OsString = path.file_name()?.to_owned();
@@ -104,9 +107,16 @@ fn literal(path: &Path, cover: &Cover<'_>) -> Option<Hidden> {
     })
 }
 
+/// In what every sandbox shows of the host.
+fn in_system(path: &Path) -> bool {
+    ["/usr", "/etc", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
+        .iter()
+        .any(|dir| path.starts_with(dir))
+}
+
 /// Where a pattern can match something that the sandbox would see.
 fn roots(base: &Path, policy: &ResolvedPolicy, cover: &Cover<'_>) -> Vec<PathBuf> {
-    if cover.access(base).is_some() {
+    if cover.access(base).is_some() || in_system(base) {
         return vec![base.to_owned()];
     }
     policy

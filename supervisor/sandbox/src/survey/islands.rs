@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use glee_policy::resolved::FsAccess;
 
 use super::git::{self, GitDir};
-use crate::launch::placeholders::is_placeholder;
+use crate::launch::placeholders::{self, Found};
 use crate::plan::PlaceholderKind;
 use crate::sys::path::is_writable;
 
@@ -112,11 +112,11 @@ impl Collect<'_> {
             // Who can change what a link leads to need not change the link.
             self.add(top, target, Some(PlaceholderKind::Socket));
         }
-        let state = match (fs::symlink_metadata(&path), missing) {
+        let state = match (placeholders::look(&path), missing) {
             // Another run's placeholder will go with that run: this one must hold it too.
-            (Ok(_), Some(_)) if let Some(kind) = is_placeholder(&path) => IslandState::Missing(kind),
-            (Ok(_), _) => IslandState::Present,
-            (Err(_), Some(kind)) => match path.parent().filter(|dir| dir.is_dir()) {
+            (Found::Placeholder(kind), Some(_)) => IslandState::Missing(kind),
+            (Found::Placeholder(_) | Found::Other(_), _) => IslandState::Present,
+            (Found::Absent, Some(kind)) => match path.parent().filter(|dir| dir.is_dir()) {
                 Some(dir) if is_writable(dir) => IslandState::Missing(kind),
                 // The caller cannot make a placeholder there, but the command, with the same owner, could help itself.
                 Some(dir) if dir != top => {
@@ -125,7 +125,7 @@ impl Collect<'_> {
                 }
                 Some(_) | None => return,
             },
-            (Err(_), None) => return,
+            (Found::Absent, None) => return,
         };
         let pins: Vec<PathBuf> = path
             .ancestors()
@@ -152,8 +152,9 @@ impl Collect<'_> {
         if depth > 0 {
             // A submodule that is not checked out yet must not get a git directory of the command's making.
             let dot_git = root.join(".git");
-            if fs::symlink_metadata(&dot_git).is_err() || is_placeholder(&dot_git).is_some() {
-                self.add(top, dot_git, Some(Socket));
+            match placeholders::look(&dot_git) {
+                Found::Absent | Found::Placeholder(_) => self.add(top, dot_git, Some(Socket)),
+                Found::Other(_) => {}
             }
         }
         if depth < 4 {
@@ -169,11 +170,11 @@ impl Collect<'_> {
     /// The `.git` of a directory, if it has one.
     fn dot_git(&mut self, top: &Path, root: &Path) {
         let dot_git = root.join(".git");
-        match fs::symlink_metadata(&dot_git) {
-            Ok(meta) if meta.is_dir() => self.git_dir(top, &dot_git, Some(root)),
+        match placeholders::look(&dot_git) {
+            Found::Other(meta) if meta.is_dir() => self.git_dir(top, &dot_git, Some(root)),
             // A pointer to a git directory elsewhere: who replaces it chooses the hooks.
-            Ok(_) if is_placeholder(&dot_git).is_none() => self.add(top, dot_git, None),
-            Ok(_) | Err(_) => {}
+            Found::Other(_) => self.add(top, dot_git, None),
+            Found::Placeholder(_) | Found::Absent => {}
         }
     }
 

@@ -7,6 +7,7 @@ mod command;
 pub(crate) mod deny;
 mod git;
 mod islands;
+mod named;
 mod scan;
 mod secrets;
 mod system;
@@ -14,7 +15,7 @@ mod system;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use glee_policy::ResolvedPolicy;
@@ -43,8 +44,19 @@ pub struct Caller {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     pub kind: Kind,
+    pub node: Node,
     pub uid: u32,
     pub gid: u32,
+}
+
+/// What an inode is, as far as it decides how it may be shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Node {
+    Directory,
+    Regular,
+    CharDevice,
+    /// A pipe, a socket, a block device.
+    Special,
 }
 
 /// `.glee` of the project, as it is now.
@@ -145,7 +157,8 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     for path in &top {
         places.insert(path.clone(), place(path)?);
     }
-    for file in &setting.command.files {
+    let command = named::keep(setting.command, &project);
+    for file in &command.files {
         places.insert(file.clone(), place(file)?);
     }
     let mut git = git::find(&project, cover.access(&project));
@@ -190,7 +203,7 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     let sockets = seen
         .sockets
         .into_iter()
-        .filter(|path| placeholders::is_placeholder(path).is_none())
+        .filter(|path| matches!(placeholders::look(path), placeholders::Found::Other(_)))
         .collect();
     denied.hidden.extend(secrets::find(&project, setting.home, &cover));
     Ok(Terrain {
@@ -209,7 +222,7 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         islands,
         places,
         readonly,
-        command: setting.command,
+        command,
         links: setting.links,
         fresh_git,
         repositories,
@@ -238,6 +251,7 @@ fn place(path: &Path) -> Result<Place, SurveyError> {
     let meta = stat(path)?;
     Ok(Place {
         kind: kind(&meta),
+        node: node(&meta),
         uid: meta.uid(),
         gid: meta.gid(),
     })
@@ -245,6 +259,19 @@ fn place(path: &Path) -> Result<Place, SurveyError> {
 
 fn kind(meta: &fs::Metadata) -> Kind {
     if meta.is_dir() { Kind::Dir } else { Kind::File }
+}
+
+fn node(meta: &fs::Metadata) -> Node {
+    let kind = meta.file_type();
+    if kind.is_dir() {
+        Node::Directory
+    } else if kind.is_file() {
+        Node::Regular
+    } else if kind.is_char_device() {
+        Node::CharDevice
+    } else {
+        Node::Special
+    }
 }
 
 fn glee_dir(project: &Path) -> Option<GleeDir> {

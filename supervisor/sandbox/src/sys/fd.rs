@@ -100,7 +100,7 @@ pub fn write(fd: BorrowedFd<'_>, buf: &[u8]) -> io::Result<usize> {
 /// Takes or tries a lock on the open file description. Held until the last copy of the descriptor is closed.
 pub fn flock(fd: BorrowedFd<'_>, how: Lock) -> io::Result<()> {
     let op = match how {
-        Lock::Shared => libc::LOCK_SH,
+        Lock::TryShared => libc::LOCK_SH | libc::LOCK_NB,
         Lock::TryExclusive => libc::LOCK_EX | libc::LOCK_NB,
         Lock::Release => libc::LOCK_UN,
     };
@@ -110,7 +110,7 @@ pub fn flock(fd: BorrowedFd<'_>, how: Lock) -> io::Result<()> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lock {
-    Shared,
+    TryShared,
     TryExclusive,
     Release,
 }

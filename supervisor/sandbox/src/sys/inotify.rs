@@ -29,6 +29,11 @@ pub enum Change {
     Vanished {
         dir: WatchId,
         name: OsString,
+        is_dir: bool,
+    },
+    /// The directory itself is gone; its number means nothing any more.
+    Forgotten {
+        dir: WatchId,
     },
     /// There were more changes than the kernel keeps.
     Overflow,
@@ -73,10 +78,12 @@ impl Inotify {
             };
             let name: Vec<u8> = name.iter().copied().take_while(|b| *b != 0).collect();
             let mask = word(4);
+            let (dir, is_dir) = (WatchId(word(0).cast_signed()), mask & libc::IN_ISDIR != 0);
             if mask & libc::IN_Q_OVERFLOW != 0 {
                 changes.push(Change::Overflow);
+            } else if mask & libc::IN_IGNORED != 0 {
+                changes.push(Change::Forgotten { dir });
             } else if mask & (libc::IN_CREATE | libc::IN_MOVED_TO) != 0 {
-                let (dir, is_dir) = (WatchId(word(0).cast_signed()), mask & libc::IN_ISDIR != 0);
                 changes.push(Change::Appeared {
                     dir,
                     name: OsString::from_vec(name.clone()),
@@ -85,8 +92,9 @@ impl Inotify {
             }
             if mask & (libc::IN_DELETE | libc::IN_MOVED_FROM) != 0 {
                 changes.push(Change::Vanished {
-                    dir: WatchId(word(0).cast_signed()),
+                    dir,
                     name: OsString::from_vec(name),
+                    is_dir,
                 });
             }
             rest = after;

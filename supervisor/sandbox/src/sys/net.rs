@@ -1,6 +1,7 @@
-//! A new network namespace: its loopback interface, and a handle on it.
+//! A new network namespace: its loopback interface, a handle on it, addresses made local, sockets that listen in it.
 
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use super::fd::own;
@@ -34,4 +35,163 @@ pub fn loopback_up() -> io::Result<()> {
     request.ifr_ifru.ifru_flags = libc::c_short::try_from(libc::IFF_UP | libc::IFF_RUNNING).unwrap_or(0);
     // SAFETY: `request` is live and initialised; SIOCSIFFLAGS reads it.
     done(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) })
+}
+
+/// Waiting connections per door; the kernel lowers it to its own bound.
+const BACKLOG: libc::c_int = 1024;
+
+/// A listening TCP socket at this address, whether the address is there already or not. `[::]` takes IPv4 too.
+pub fn listen(at: SocketAddr) -> io::Result<OwnedFd> {
+    let socket = bound(at, libc::SOCK_STREAM)?;
+    // SAFETY: listen takes two integers.
+    done(unsafe { libc::listen(socket.as_raw_fd(), BACKLOG) })?;
+    Ok(socket)
+}
+
+/// A bound UDP socket.
+pub fn datagram(at: SocketAddr) -> io::Result<OwnedFd> {
+    bound(at, libc::SOCK_DGRAM)
+}
+
+fn bound(at: SocketAddr, kind: libc::c_int) -> io::Result<OwnedFd> {
+    let family = if at.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
+    // SAFETY: socket takes three integers.
+    let raw = unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK, 0) };
+    let socket = own(check(raw.into())?);
+    match at {
+        SocketAddr::V4(v4) => {
+            set(&socket, libc::IPPROTO_IP, libc::IP_FREEBIND, 1)?;
+            let address = libc::sockaddr_in {
+                sin_family: libc::AF_INET as libc::sa_family_t,
+                sin_port: v4.port().to_be(),
+                sin_addr: libc::in_addr {
+                    s_addr: u32::from(*v4.ip()).to_be(),
+                },
+                sin_zero: [0; 8],
+            };
+            bind(&socket, &address)?;
+        }
+        SocketAddr::V6(v6) => {
+            set(&socket, libc::IPPROTO_IPV6, libc::IPV6_FREEBIND, 1)?;
+            let only = libc::c_int::from(!v6.ip().is_unspecified());
+            set(&socket, libc::IPPROTO_IPV6, libc::IPV6_V6ONLY, only)?;
+            let address = libc::sockaddr_in6 {
+                sin6_family: libc::AF_INET6 as libc::sa_family_t,
+                sin6_port: v6.port().to_be(),
+                sin6_flowinfo: 0,
+                sin6_addr: libc::in6_addr {
+                    s6_addr: v6.ip().octets(),
+                },
+                sin6_scope_id: 0,
+            };
+            bind(&socket, &address)?;
+        }
+    }
+    Ok(socket)
+}
+
+fn set(socket: &OwnedFd, level: libc::c_int, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
+    let size = libc::socklen_t::try_from(size_of::<libc::c_int>()).unwrap_or(4);
+    // SAFETY: `value` is a live int of the size given; the kernel copies it.
+    done(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, (&raw const value).cast(), size) })
+}
+
+fn bind<A>(socket: &OwnedFd, address: &A) -> io::Result<()> {
+    let size = libc::socklen_t::try_from(size_of::<A>()).unwrap_or(0);
+    let address: *const A = address;
+    // SAFETY: callers pass a live sockaddr of the socket's own family; the kernel copies `size` bytes of it.
+    done(unsafe { libc::bind(socket.as_raw_fd(), address.cast(), size) })
+}
+
+/// A request to add a route, as rtnetlink wants it: headers, then the attributes that follow them in `tail`.
+#[repr(C)]
+struct RouteRequest {
+    header: libc::nlmsghdr,
+    route: RouteMessage,
+    tail: [u8; 32],
+}
+
+/// `struct rtmsg`.
+#[repr(C)]
+struct RouteMessage {
+    family: u8,
+    dst_len: u8,
+    src_len: u8,
+    tos: u8,
+    table: u8,
+    protocol: u8,
+    scope: u8,
+    kind: u8,
+    flags: u32,
+}
+
+/// Makes a range of addresses local: what is sent to one of them arrives here, as if it were ours.
+pub fn local_route(address: IpAddr, length: u8) -> io::Result<()> {
+    const HEADERS: usize = size_of::<libc::nlmsghdr>() + size_of::<RouteMessage>();
+    let mut tail = Vec::with_capacity(32);
+    let mut attribute = |kind: u16, value: &[u8]| {
+        let size = u16::try_from(value.len() + 4).unwrap_or(4);
+        tail.extend(size.to_ne_bytes());
+        tail.extend(kind.to_ne_bytes());
+        tail.extend(value);
+    };
+    match address {
+        IpAddr::V4(v4) => attribute(libc::RTA_DST, &v4.octets()),
+        IpAddr::V6(v6) => attribute(libc::RTA_DST, &v6.octets()),
+    }
+    // The loopback interface is the first of every network namespace.
+    attribute(libc::RTA_OIF, &1u32.to_ne_bytes());
+    let size = HEADERS + tail.len();
+    let mut request = RouteRequest {
+        header: libc::nlmsghdr {
+            nlmsg_len: u32::try_from(size).unwrap_or(0),
+            nlmsg_type: libc::RTM_NEWROUTE,
+            nlmsg_flags: (libc::NLM_F_REQUEST | libc::NLM_F_ACK | libc::NLM_F_CREATE) as u16,
+            nlmsg_seq: 1,
+            nlmsg_pid: 0,
+        },
+        route: RouteMessage {
+            family: if address.is_ipv4() {
+                libc::AF_INET
+            } else {
+                libc::AF_INET6
+            } as u8,
+            dst_len: length,
+            src_len: 0,
+            tos: 0,
+            table: libc::RT_TABLE_LOCAL,
+            protocol: libc::RTPROT_BOOT,
+            scope: libc::RT_SCOPE_HOST,
+            kind: libc::RTN_LOCAL,
+            flags: 0,
+        },
+        tail: [0; 32],
+    };
+    for (to, from) in request.tail.iter_mut().zip(&tail) {
+        *to = *from;
+    }
+    // SAFETY: socket takes three integers.
+    let raw = unsafe {
+        libc::socket(
+            libc::AF_NETLINK,
+            libc::SOCK_RAW | libc::SOCK_CLOEXEC,
+            libc::NETLINK_ROUTE,
+        )
+    };
+    let socket = own(check(raw.into())?);
+    // SAFETY: `request` is live and holds at least `size` initialised bytes.
+    check(unsafe { libc::send(socket.as_raw_fd(), (&raw const request).cast(), size, 0) } as libc::c_long)?;
+    // The answer: a header, then the error as a negative number.
+    let mut answer = [0u8; 128];
+    // SAFETY: `answer` is live and as long as said.
+    let got = unsafe { libc::recv(socket.as_raw_fd(), answer.as_mut_ptr().cast(), answer.len(), 0) };
+    check(got as libc::c_long)?;
+    let code = answer
+        .get(size_of::<libc::nlmsghdr>()..)
+        .and_then(|rest| rest.first_chunk::<4>());
+    match code.map(|bytes| i32::from_ne_bytes(*bytes)) {
+        Some(0) => Ok(()),
+        Some(error) => Err(io::Error::from_raw_os_error(-error)),
+        None => Err(io::Error::from_raw_os_error(libc::EBADMSG)),
+    }
 }

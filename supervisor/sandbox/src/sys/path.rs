@@ -67,6 +67,53 @@ pub fn open_dir_beneath(root: BorrowedFd<'_>, path: &Path) -> io::Result<OwnedFd
     )
 }
 
+/// As `open_beneath`, one name, not across a mount (`EXDEV`).
+pub fn open_on_mount(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
+    let resolve = libc::RESOLVE_NO_SYMLINKS | libc::RESOLVE_BENEATH | libc::RESOLVE_NO_XDEV;
+    openat2(
+        dir.as_raw_fd(),
+        Path::new(name),
+        libc::O_PATH | libc::O_NOFOLLOW,
+        resolve,
+    )
+}
+
+/// As `open_on_mount`, a directory opened for reading.
+pub fn open_dir_on_mount(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
+    let resolve = libc::RESOLVE_NO_SYMLINKS | libc::RESOLVE_BENEATH | libc::RESOLVE_NO_XDEV;
+    let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW;
+    openat2(dir.as_raw_fd(), Path::new(name), flags, resolve)
+}
+
+/// The directory above an open one. The caller checks that it is the one expected.
+pub fn open_parent(dir: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let flags = libc::O_RDONLY | libc::O_DIRECTORY;
+    openat2(dir.as_raw_fd(), Path::new(".."), flags, libc::RESOLVE_NO_XDEV)
+}
+
+/// Does it lie on a filesystem that lives in memory? There a write through a mapping need not touch the inode's times.
+pub fn on_memory(file: BorrowedFd<'_>) -> io::Result<bool> {
+    /// `ramfs`, which `libc` has no name for.
+    const RAMFS: u32 = 0x8584_58f6;
+    let mut facts = std::mem::MaybeUninit::<libc::statfs>::zeroed();
+    // SAFETY: `facts` has room for the kernel's answer.
+    done(unsafe { libc::fstatfs(file.as_raw_fd(), facts.as_mut_ptr()) })?;
+    // SAFETY: the call succeeded, so the kernel filled the structure (which was zeroed before).
+    let kind = unsafe { facts.assume_init() }.f_type;
+    Ok([libc::TMPFS_MAGIC, libc::HUGETLBFS_MAGIC].contains(&kind) || u32::try_from(kind) == Ok(RAMFS))
+}
+
+/// Removes the file capabilities. True if there were any. Follows links: for paths below `/proc/self/fd`.
+pub fn remove_capability(path: &Path) -> io::Result<bool> {
+    let path = cpath(path)?;
+    // SAFETY: both strings are NUL-terminated.
+    match done(unsafe { libc::removexattr(path.as_ptr(), c"security.capability".as_ptr()) }) {
+        Ok(()) => Ok(true),
+        Err(e) if matches!(e.raw_os_error(), Some(libc::ENODATA | libc::EOPNOTSUPP)) => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
 /// A handle on an absolute path inside the (already switched) root.
 pub fn open_path(path: &Path) -> io::Result<OwnedFd> {
     let path = cpath(path)?;
@@ -109,6 +156,14 @@ pub fn create_at(dir: BorrowedFd<'_>, path: &Path, mode: u32) -> io::Result<Owne
     let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     // SAFETY: `path` is NUL-terminated.
     check(unsafe { libc::openat(dir.as_raw_fd(), path.as_ptr(), flags, mode) }.into()).map(own)
+}
+
+/// A file opened for reading (and locking), without following a link and without waiting for a pipe's writer.
+pub fn open_file_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
+    let name = cpath(Path::new(name))?;
+    let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: `name` is NUL-terminated.
+    check(unsafe { libc::openat(dir.as_raw_fd(), name.as_ptr(), flags) }.into()).map(own)
 }
 
 /// A socket inode without permissions, which nothing can open: the mark of a placeholder.
@@ -223,10 +278,7 @@ pub fn read_small_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<Vec<u8>> {
 
 /// As `read_small_at`, up to `most` bytes. More than that is an error.
 pub fn read_at(dir: BorrowedFd<'_>, name: &OsStr, most: usize) -> io::Result<Vec<u8>> {
-    let name = cpath(Path::new(name))?;
-    let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
-    // SAFETY: `name` is NUL-terminated.
-    let file = check(unsafe { libc::openat(dir.as_raw_fd(), name.as_ptr(), flags) }.into()).map(own)?;
+    let file = open_file_at(dir, name)?;
     let mut buffer = vec![0; most + 1];
     let mut length = 0;
     while let Some(room) = buffer.get_mut(length..).filter(|room| !room.is_empty()) {

@@ -1,4 +1,4 @@
-//! The control socket: small whole messages, with at most one descriptor each.
+//! Unix sockets between our own processes: small messages, and descriptors along with them.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
@@ -21,23 +21,39 @@ pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((own(fds[0].into()), own(fds[1].into())))
 }
 
-/// Room for one descriptor, aligned as the kernel wants control messages.
+/// Two connected ends of a stream of bytes, both close-on-exec.
+pub fn stream_pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    std::os::unix::net::UnixStream::pair().map(|(a, b)| (a.into(), b.into()))
+}
+
+/// The most descriptors that the kernel takes in one message.
+pub const MOST: usize = 253;
+
+/// Room for them, aligned as the kernel wants control messages.
 #[repr(C, align(8))]
-struct Control([u8; 64]);
+struct Control([u8; 1040]);
 
 /// Sends one message, with a descriptor if given.
 pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], fd: Option<BorrowedFd<'_>>) -> io::Result<()> {
+    send_all(socket, bytes, fd.as_slice())
+}
+
+/// Sends one message with descriptors, at most `MOST`.
+pub fn send_all(socket: BorrowedFd<'_>, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+    if fds.len() > MOST {
+        return Err(io::Error::from_raw_os_error(libc::EMSGSIZE));
+    }
     let mut iov = libc::iovec {
         iov_base: bytes.as_ptr().cast_mut().cast(),
         iov_len: bytes.len(),
     };
-    let mut control = Control([0; 64]);
+    let mut control = Control([0; 1040]);
     // SAFETY: msghdr is plain data; all zeroes is a valid value.
     let mut msg: libc::msghdr = unsafe { std::mem::zeroed() };
     msg.msg_iov = &raw mut iov;
     msg.msg_iovlen = 1;
-    if let Some(fd) = fd {
-        let size = u32::try_from(size_of::<libc::c_int>()).unwrap_or(4);
+    if !fds.is_empty() {
+        let size = u32::try_from(size_of::<libc::c_int>() * fds.len()).unwrap_or(4);
         msg.msg_control = (&raw mut control).cast();
         // SAFETY: CMSG_SPACE is arithmetic.
         msg.msg_controllen = unsafe { libc::CMSG_SPACE(size) } as usize;
@@ -54,8 +70,12 @@ pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], fd: Option<BorrowedFd<'_>>) ->
         unsafe { header.write(value) };
         // SAFETY: the data follows the header inside `control`.
         let data = unsafe { libc::CMSG_DATA(header) };
-        // SAFETY: `data` has room for one int inside `control`.
-        unsafe { data.cast::<libc::c_int>().write_unaligned(fd.as_raw_fd()) };
+        for (at, fd) in fds.iter().enumerate() {
+            // SAFETY: `at` is below `MOST`, and `control` has room for that many ints after the header.
+            let place = unsafe { data.cast::<libc::c_int>().add(at) };
+            // SAFETY: `place` lies inside `control`, as said above.
+            unsafe { place.write_unaligned(fd.as_raw_fd()) };
+        }
     }
     loop {
         // SAFETY: every pointer in `msg` refers to a live local.
@@ -68,12 +88,18 @@ pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], fd: Option<BorrowedFd<'_>>) ->
 
 /// Receives one message. An empty one means that the other side is gone.
 pub fn receive(socket: BorrowedFd<'_>, wait: Wait) -> io::Result<(Vec<u8>, Option<OwnedFd>)> {
+    let (bytes, fds) = receive_all(socket, wait)?;
+    Ok((bytes, fds.into_iter().next()))
+}
+
+/// As `receive`, with every descriptor that came along.
+pub fn receive_all(socket: BorrowedFd<'_>, wait: Wait) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let mut bytes = vec![0u8; 4096];
     let mut iov = libc::iovec {
         iov_base: bytes.as_mut_ptr().cast(),
         iov_len: bytes.len(),
     };
-    let mut control = Control([0; 64]);
+    let mut control = Control([0; 1040]);
     // SAFETY: msghdr is plain data; all zeroes is a valid value.
     let mut msg: libc::msghdr = unsafe { std::mem::zeroed() };
     msg.msg_iov = &raw mut iov;
@@ -95,18 +121,27 @@ pub fn receive(socket: BorrowedFd<'_>, wait: Wait) -> io::Result<(Vec<u8>, Optio
     // SAFETY: `msg` was filled by the kernel; the control buffer is live.
     let header = unsafe { libc::CMSG_FIRSTHDR(&raw const msg) };
     if header.is_null() {
-        return Ok((bytes, None));
+        return Ok((bytes, Vec::new()));
     }
     // SAFETY: not null, so it points to a whole header inside `control`.
     let found = unsafe { header.read() };
     if found.cmsg_level != libc::SOL_SOCKET || found.cmsg_type != libc::SCM_RIGHTS {
-        return Ok((bytes, None));
+        return Ok((bytes, Vec::new()));
     }
     // SAFETY: the data of an SCM_RIGHTS message follows its header.
     let data = unsafe { libc::CMSG_DATA(header) };
-    // SAFETY: an SCM_RIGHTS message holds at least one int.
-    let raw = unsafe { data.cast::<libc::c_int>().read_unaligned() };
-    Ok((bytes, Some(own(raw.into()))))
+    // SAFETY: CMSG_LEN is arithmetic.
+    let header_size = unsafe { libc::CMSG_LEN(0) } as usize;
+    let count = found.cmsg_len.saturating_sub(header_size) / size_of::<libc::c_int>();
+    let mut fds = Vec::with_capacity(count);
+    for at in 0..count {
+        // SAFETY: the kernel wrote `count` ints after the header, inside `control`.
+        let place = unsafe { data.cast::<libc::c_int>().add(at) };
+        // SAFETY: `place` lies inside what the kernel wrote, as said above.
+        let raw = unsafe { place.read_unaligned() };
+        fds.push(own(raw.into()));
+    }
+    Ok((bytes, fds))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

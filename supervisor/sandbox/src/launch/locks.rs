@@ -1,0 +1,170 @@
+//! One lock per directory in which placeholders lie, held by every run that relies on them.
+//!
+//! The lock is a file of the supervisor's own, outside everything a sandbox sees: a lock on the directory itself could be
+//! taken by the command, which then keeps other runs waiting or their placeholders for good. Its place depends on nothing
+//! that differs between two runs of one user (no variable of the environment), since they must agree on it; root uses the
+//! place of the directory's owner, to agree with that user's own runs.
+//! INVARIANT: nobody waits for ever, and the last to leave removes the file and its directory.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::fchown;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::sys::fd::{self, Lock};
+use crate::sys::{path, process};
+
+/// How long another run may take to clean up.
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// A lock that is held, shared or alone.
+#[derive(Debug)]
+pub(super) struct DirLock {
+    file: OwnedFd,
+    place: Place,
+    name: OsString,
+}
+
+/// The directory of lock files, open.
+#[derive(Debug)]
+struct Place {
+    path: PathBuf,
+    fd: OwnedFd,
+    owner: u32,
+}
+
+impl DirLock {
+    /// Takes a share. Another run that is cleaning up is waited for.
+    pub(super) fn share(dir: BorrowedFd<'_>) -> io::Result<Self> {
+        acquire(dir, Lock::TryShared, Instant::now() + PATIENCE)
+    }
+
+    /// Takes the lock for itself, if nobody has it before `end`.
+    pub(super) fn alone(dir: BorrowedFd<'_>, end: Instant) -> io::Result<Self> {
+        acquire(dir, Lock::TryExclusive, end)
+    }
+
+    /// Makes a share the only one, if no other run has any.
+    ///
+    /// Two runs that end together would each see the other's: so the own one is given up first, and a little time passes.
+    pub(super) fn become_alone(&self) -> bool {
+        for attempt in 0..11 {
+            if attempt > 0 {
+                let _ = fd::flock(self.file.as_fd(), Lock::Release);
+                std::thread::sleep(PAUSE);
+            }
+            // Without a share the file may have been removed meanwhile by another run that was alone.
+            if fd::flock(self.file.as_fd(), Lock::TryExclusive).is_ok() {
+                return self.is_current();
+            }
+        }
+        false
+    }
+
+    /// The file, for whoever must hold the lock beyond our own life.
+    pub(super) fn file(&self) -> &OwnedFd {
+        &self.file
+    }
+
+    /// Removes the lock. Only who is alone may.
+    pub(super) fn retire(&self) {
+        // What fails leaves an empty file of ours, which the next run uses and removes.
+        let _ = path::unlink_at(self.place.fd.as_fd(), &self.name);
+        let _ = std::fs::remove_dir(&self.place.path);
+    }
+
+    /// Is the file that we hold still the one that others would find?
+    fn is_current(&self) -> bool {
+        let ours = path::lstat_at(self.file.as_fd(), "".as_ref());
+        let found = path::lstat_at(self.place.fd.as_fd(), &self.name);
+        matches!((ours, found), (Ok(ours), Ok(found)) if (ours.dev, ours.ino) == (found.dev, found.ino))
+    }
+}
+
+fn acquire(dir: BorrowedFd<'_>, how: Lock, end: Instant) -> io::Result<DirLock> {
+    let of = path::lstat_at(dir, "".as_ref())?;
+    let name = OsString::from(format!("{:x}-{:x}", of.dev, of.ino));
+    let caller = process::geteuid();
+    let owner = if caller == 0 { of.uid } else { caller };
+    loop {
+        // The file, or its directory, may be removed between any two of these steps: then all of them again.
+        let attempt = Place::open(owner).and_then(|place| {
+            let file = place.file(&name)?;
+            fd::flock(file.as_fd(), how)?;
+            let name = name.clone();
+            Ok(DirLock { file, place, name })
+        });
+        match attempt {
+            Ok(lock) if lock.is_current() => return Ok(lock),
+            Ok(_) => {}
+            Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotFound) => {
+                std::thread::sleep(PAUSE);
+            }
+            Err(e) => return Err(e),
+        }
+        if Instant::now() >= end {
+            return Err(io::Error::from(io::ErrorKind::TimedOut));
+        }
+    }
+}
+
+impl Place {
+    /// The first of the fixed places that is this user's own and nobody else's.
+    fn open(owner: u32) -> io::Result<Self> {
+        let mut refused = io::Error::from(io::ErrorKind::Unsupported);
+        let root = (owner == 0).then(|| PathBuf::from("/run/glee-locks"));
+        let shared = ["/dev/shm", "/tmp"].map(|dir| Path::new(dir).join(format!("glee-locks-{owner}")));
+        for path in root.into_iter().chain(shared) {
+            match open_private(&path, owner) {
+                Ok(fd) => return Ok(Self { path, fd, owner }),
+                // Removed by its last user between two steps: the next place would not do, for others use this one.
+                Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(e),
+                Err(e) => refused = e,
+            }
+        }
+        Err(refused)
+    }
+
+    fn file(&self, name: &OsString) -> io::Result<OwnedFd> {
+        match path::open_file_at(self.fd.as_fd(), name) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            other => return other,
+        }
+        match path::create_at(self.fd.as_fd(), Path::new(name), 0o600) {
+            Ok(file) => {
+                give(file.as_fd(), self.owner)?;
+                Ok(file)
+            }
+            // Another run was faster.
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => path::open_file_at(self.fd.as_fd(), name),
+            Err(e) => Err(e),
+        }
+    }
+}
+
+fn open_private(dir: &Path, owner: u32) -> io::Result<OwnedFd> {
+    let (above, name) = (dir.parent().unwrap_or(dir), dir.file_name().unwrap_or_default());
+    let above = path::open_path(above).map_err(|_| io::Error::from(io::ErrorKind::Unsupported))?;
+    path::mkdir_at(above.as_fd(), Path::new(name), 0o700)?;
+    let opened = path::open_dir_beneath(above.as_fd(), Path::new(name))?;
+    give(opened.as_fd(), owner)?;
+    let stat = path::lstat_at(opened.as_fd(), "".as_ref())?;
+    if stat.uid == owner && stat.mode & 0o077 == 0 {
+        Ok(opened)
+    } else {
+        let what = format!("`{}` is not this user's own, or open to others", dir.display());
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, what))
+    }
+}
+
+/// What root has made for another user becomes that user's: they would else not share it.
+fn give(file: BorrowedFd<'_>, owner: u32) -> io::Result<()> {
+    let ours = path::lstat_at(file, "".as_ref())?.uid == 0;
+    if ours && owner != 0 && process::geteuid() == 0 {
+        fchown(file, Some(owner), None)?;
+    }
+    Ok(())
+}
