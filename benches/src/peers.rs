@@ -106,6 +106,8 @@ pub fn podman(place: &Place, command: &[&str]) -> Result<Subject, BenchError> {
                 "--cap-drop=all",
                 "--security-opt=no-new-privileges",
             ])
+            // The engine's own defaults are above what a caller in a container may set.
+            .args(["--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024"])
             .args(["--volume=/usr:/usr:ro", "--tmpfs=/tmp", "--workdir=/project"])
             .args([share.clone(), "--rootfs".into(), root.clone().into()])
             .args(command)
