@@ -16,6 +16,7 @@ use glee_sandbox::plan::SandboxPlan;
 use glee_sandbox::survey::{self, Caller, NotFound, Setting, SurveyError, find_command};
 use glee_sandbox::sys::{landlock, process, term};
 
+use crate::library::config_dir;
 use crate::project::{Scene, SceneError};
 use crate::report::{Destination, PolicyId, Report};
 use crate::select::{self, SelectError, Selected};
@@ -155,10 +156,12 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
     let policy = &selected.policy;
     let (mut passed, withheld) = policy.env.apply(env::vars_os());
     add_terminal(&mut passed);
+    let config = config_dir();
     let setting = Setting {
         project: &scene.project,
         cwd: &scene.cwd,
         home: scene.home.as_deref(),
+        config: config.as_deref(),
         caller: caller(),
         command,
         links: scene.links.clone(),

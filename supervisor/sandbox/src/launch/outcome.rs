@@ -71,6 +71,8 @@ pub struct Outcome {
     pub unwatched: Vec<PathBuf>,
     /// Parts of a repository made during the run that would make the host's git run something: renamed.
     pub set_aside: Vec<PathBuf>,
+    /// The same, but renaming failed: the host's git would run it.
+    pub not_disarmed: Vec<PathBuf>,
     pub layers: Layers,
 }
 

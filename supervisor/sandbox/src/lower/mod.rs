@@ -105,13 +105,7 @@ pub fn lower(
             cpu_millis: limits.cpu_millis,
         },
         mounts: trees.steps,
-        fresh_git: if policy.unprotected.contains(".git") {
-            Vec::new()
-        } else {
-            terrain.fresh_git.clone()
-        },
-        repositories: terrain.repositories.clone(),
-        known_git: terrain.known_git.clone(),
+        git: terrain.before.clone(),
         watches: trees.watches,
         glob_watches: if containment == Containment::Namespaces {
             terrain.glob_watches.clone()
