@@ -137,7 +137,24 @@ pub(super) fn find(area: Area<'_>) -> Vec<Island> {
     }
     collect.found.sort_by(|a, b| a.path.cmp(&b.path));
     collect.found.dedup_by(|a, b| a.path == b.path);
-    collect.found
+    without_covered(collect.found)
+}
+
+/// What lies in a protected directory needs no protection of its own. `sorted` by path.
+fn without_covered(sorted: Vec<Island>) -> Vec<Island> {
+    let mut cover: Option<PathBuf> = None;
+    let mut kept = Vec::new();
+    for island in sorted {
+        if island.reopened {
+            cover = None;
+        } else if cover.as_ref().is_some_and(|dir| island.path.starts_with(dir)) {
+            continue;
+        } else {
+            cover = Some(island.path.clone());
+        }
+        kept.push(island);
+    }
+    kept
 }
 
 impl Collect<'_> {

@@ -171,11 +171,6 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         .iter()
         .filter(|(path, place)| place.kind == Kind::Dir && is_near(path, &project, setting.home));
     let seen = scan::scan(std::iter::once(project.clone()).chain(roots.map(|(path, _)| path.clone())));
-    let absent = policy
-        .grants
-        .iter()
-        .filter(|grant| !grant.exists)
-        .map(|g| g.path.as_path());
     let secrets = secrets::SECRETS.iter().copied();
     let islands = islands::find(islands::Area {
         trees: &trees,
@@ -184,7 +179,7 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         bare: &seen.bare,
         home: setting.home,
         own: &gitconfig::read(own_configuration(setting.home), setting.home),
-        more: &home::names(setting.home, setting.config, &trees, secrets, absent),
+        more: &home::names(setting.home, setting.config, &trees, secrets),
         unprotected: &policy.unprotected,
     });
     let before = before::find(&trees, &git, &seen.repositories, &islands, &policy.unprotected);
