@@ -79,10 +79,10 @@ fn pointed_to(dot_git: &Path) -> Option<PathBuf> {
             return None;
         }
         let common = fs::canonicalize(git_dir.join(common)).ok()?;
-        return (git_dir.parent() == Some(&common.join("worktrees")) && looks_like_git(&common)).then_some(common);
+        return (git_dir.parent() == Some(&common.join("worktrees")) && is_git(&common)).then_some(common);
     }
     // A submodule: `core.worktree` of its configuration names the directory it belongs to.
-    (work_of(&git_dir)? == fs::canonicalize(tree).ok()? && looks_like_git(&git_dir)).then_some(git_dir)
+    (work_of(&git_dir)? == fs::canonicalize(tree).ok()? && is_git(&git_dir)).then_some(git_dir)
 }
 
 /// The working tree that a git directory's own configuration names.
@@ -91,7 +91,12 @@ pub(super) fn work_of(git_dir: &Path) -> Option<PathBuf> {
     fs::canonicalize(git_dir.join(worktree)).ok()
 }
 
-/// What git takes for a git directory, and what nearly is one.
+/// A git directory with everything of its own: what a grant may rest on.
+fn is_git(dir: &Path) -> bool {
+    dir.join("objects").is_dir() && dir.join("refs").is_dir() && dir.join("HEAD").is_file()
+}
+
+/// What git takes for a git directory, and what nearly is one: what protection rests on.
 pub(super) fn looks_like_git(dir: &Path) -> bool {
     let has = |name: &str| dir.join(name).symlink_metadata().is_ok();
     has("HEAD") && (has("commondir") || (dir.join("objects").is_dir() && dir.join("refs").is_dir()))

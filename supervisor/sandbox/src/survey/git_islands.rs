@@ -78,6 +78,7 @@ impl Collect<'_> {
             ("config", Socket),
             // Git writes a new configuration there and renames it: who has a second name for that file keeps it.
             ("config.lock", Socket),
+            ("config.worktree.lock", Socket),
             ("config.worktree", GitConfig),
             ("commondir", CommonDir),
         ] {
@@ -104,6 +105,9 @@ impl Collect<'_> {
         let own = self.area.own;
         for file in named.files.iter().chain(&own.files).filter(|file| file.is_absolute()) {
             self.add(file.clone(), Some(GitConfig));
+            let mut lock = file.clone().into_os_string();
+            lock.push(".lock");
+            self.add(lock.into(), Some(Socket));
         }
         for hooks in named.hooks.iter().chain(&own.hooks) {
             for work in works {

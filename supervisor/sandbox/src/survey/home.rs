@@ -13,6 +13,7 @@ const NAMES: &[&str] = &[
     ".xinitrc",
     ".oh-my-zsh",
     ".gitconfig",
+    ".gitconfig.lock",
     ".config/git",
     ".config/glee",
     ".config/fish",

@@ -2,7 +2,7 @@
 //!
 //! The list is the product's promise (docs/threat-model.md). A policy opts out by name (`unprotect:`). A link is as good as
 //! what it leads to: both are protected, and what links inside a protected directory lead to. INVARIANT (bounded): no path
-//! is looked at twice, and of directories at most `ENTRIES` entries.
+//! is looked at twice, and of a directory at most `ENTRIES` entries.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -60,8 +60,8 @@ const INSIDE: &[&str] = &[
     "agents",
 ];
 
-/// Entries of protected directories that are looked at in all.
-const ENTRIES: usize = 2048;
+/// Entries of one protected directory, and of what lies in it, that are looked at.
+const ENTRIES: usize = 1024;
 /// Submodules of one tree.
 const SUBMODULES: usize = 256;
 
@@ -106,7 +106,6 @@ pub(super) struct Collect<'a> {
     /// Where the command can write: the trees, git directories outside, and modules.
     pub(super) tops: Vec<PathBuf>,
     seen: BTreeSet<PathBuf>,
-    entries: usize,
 }
 
 pub(super) fn find(area: Area<'_>) -> Vec<Island> {
@@ -117,7 +116,6 @@ pub(super) fn find(area: Area<'_>) -> Vec<Island> {
         found: Vec::new(),
         tops: area.trees.iter().chain(&outside).cloned().collect(),
         seen: BTreeSet::new(),
-        entries: ENTRIES,
     };
     for tree in area.trees {
         collect.tree(tree, 0);
@@ -207,22 +205,22 @@ impl Collect<'_> {
         if let Some(end) = links::follow(&path).end
             && !self.area.trees.iter().any(|tree| tree.starts_with(&end))
         {
-            self.inside(&end, depth);
+            self.inside(&end, depth, &mut 0);
         }
     }
 
-    fn inside(&mut self, dir: &Path, depth: u32) {
+    fn inside(&mut self, dir: &Path, depth: u32, entries: &mut usize) {
         if !fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir()) {
             return;
         }
         for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-            let Some(left) = self.entries.checked_sub(1) else {
+            *entries += 1;
+            if *entries > ENTRIES {
                 return;
-            };
-            self.entries = left;
+            }
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() && depth > 0 {
-                self.inside(&entry.path(), depth - 1);
+                self.inside(&entry.path(), depth - 1, entries);
             } else if kind.is_symlink() && self.seen.insert(entry.path()) {
                 let way = links::follow(&entry.path());
                 for link in way.links.into_iter().filter(|link| !link.starts_with(dir)) {
@@ -234,7 +232,7 @@ impl Collect<'_> {
                 }
                 self.protect(end.clone(), Some(PlaceholderKind::Socket));
                 if depth > 0 {
-                    self.inside(&end, depth - 1);
+                    self.inside(&end, depth - 1, entries);
                 }
             }
         }

@@ -130,7 +130,12 @@ pub(super) fn git_dir(tree: &Path, dir: &Path, out: &mut Disarmed) {
             && let Ok(file) = path::create_at(git.as_fd(), Path::new("config"), 0o644)
         {
             // Without a configuration git still reads the repository, so a failure here is safe.
-            let _ = fs::File::from(file).write_all(harmless.as_bytes());
+            let mut file = fs::File::from(file);
+            let _ = file.write_all(harmless.as_bytes());
+            // Root made it, but it is the owner's.
+            if let Ok(owner) = path::lstat_at(git.as_fd(), OsStr::new("")) {
+                let _ = std::os::unix::fs::fchown(&file, Some(owner.uid), Some(owner.gid));
+            }
         }
         out.note(full.join("config"), done);
     }

@@ -102,7 +102,10 @@ fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
 /// A path of names only: git itself writes no other.
 fn plain(name: &[u8]) -> Option<PathBuf> {
     let path = PathBuf::from(std::ffi::OsStr::from_bytes(name));
-    let names = path.components().all(|part| matches!(part, Component::Normal(_)));
+    let names = path.components().all(|part| match part {
+        Component::Normal(name) => !name.eq_ignore_ascii_case(".git"),
+        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => false,
+    });
     names.then_some(path)
 }
 

@@ -73,6 +73,7 @@ fn an_index_that_can_be_read_in_two_ways_is_not_understood() {
         index(0o040_000, b"sub/", 4, b""),
         index(link, b"../sub", 6, b""),
         index(link, b"/sub", 4, b""),
+        index(link, b".git/sub", 8, b""),
         index(file, b"sub", 3, b"link\0\0\0\0"),
         index(file, b"sub", 3, b"sdir\0\0\0\0"),
         index(file, b"sub", 3, b"EOIE\0\0\0\x04\0\0\0\x0c"),

@@ -109,9 +109,9 @@ fn list(root: BorrowedFd<'_>, dir: &Path, todo: &mut Vec<PathBuf>) -> bool {
         return false;
     };
     for entry in opened.entries() {
-        if entry.file_name() == ".git" {
-            has_git = true;
-        } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+        // Some file systems know no capital letters.
+        has_git |= entry.file_name().eq_ignore_ascii_case(".git");
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             todo.push(dir.join(entry.file_name()));
         }
     }
