@@ -88,6 +88,14 @@ claims! {
     }),
     hooks_named_in_the_configuration_of_the_caller => hook(".githooks/pre-commit",
         |w| say(w, "@HOME/.gitconfig", "[core]\\n\\thooksPath = .githooks\\n")),
+    hooks_beside_the_part_of_husky => hook(".husky/pre-commit", |w| {
+        say(w, ".git/config", "[core]\\n\\thooksPath = .husky/_\\n");
+        w.dir("@PROJECT/.husky/_");
+        w.program("@PROJECT/.husky/_/pre-commit", "#!/bin/sh\nexec .husky/pre-commit\n");
+        w.program("@PROJECT/.husky/pre-commit", "#!/bin/sh\n");
+    }),
+    hooks_in_the_project_itself => hook("pre-commit",
+        |w| say(w, ".git/config", "[core]\\n\\thooksPath = .\\n")),
     hooks_of_a_linked_worktree => hook(".githooks/pre-commit", worktree),
     hook_behind_a_link => hook("scripts/check.sh", |w| {
         w.program("@PROJECT/scripts/check.sh", "#!/bin/sh\n");

@@ -8,8 +8,31 @@ use std::path::{Path, PathBuf};
 use super::git;
 use super::gitconfig;
 use super::islands::{Collect, Island, IslandState};
+use super::links;
 use crate::launch::placeholders::{self, Found};
 use crate::plan::PlaceholderKind::{CommonDir, GitConfig, Socket};
+
+/// The hooks that git runs in a checkout.
+const HOOKS: &[&str] = &[
+    "applypatch-msg",
+    "pre-applypatch",
+    "post-applypatch",
+    "pre-commit",
+    "pre-merge-commit",
+    "prepare-commit-msg",
+    "commit-msg",
+    "post-commit",
+    "pre-rebase",
+    "post-checkout",
+    "post-merge",
+    "pre-push",
+    "reference-transaction",
+    "pre-auto-gc",
+    "post-rewrite",
+    "post-index-change",
+    "sendemail-validate",
+    "fsmonitor-watchman",
+];
 
 /// More linked worktrees than this are not told apart.
 const WORKTREES: usize = 256;
@@ -111,11 +134,24 @@ impl Collect<'_> {
         }
         for hooks in named.hooks.iter().chain(&own.hooks) {
             for work in works {
-                let dir = work.join(hooks);
-                if dir != *work {
-                    self.add_dir(dir, 0);
+                self.hooks(&work.join(hooks));
+            }
+        }
+    }
+
+    /// A directory of hooks that somebody has chosen.
+    fn hooks(&mut self, dir: &Path) {
+        // Husky's own part of its directory: what that runs lies beside it.
+        let own_part = dir.file_name().is_some_and(|name| name == "_");
+        let dir = dir.parent().filter(|_| own_part).unwrap_or(dir);
+        match links::follow(dir).end {
+            // The tree itself, which must stay writable.
+            Some(end) if self.area.trees.iter().any(|tree| tree.starts_with(&end)) => {
+                for name in HOOKS {
+                    self.add(end.join(name), Some(Socket));
                 }
             }
+            Some(_) | None => self.add_dir(dir.to_owned(), 0),
         }
     }
 }

@@ -62,7 +62,7 @@ const INSIDE: &[&str] = &[
 
 /// Entries of one protected directory, and of what lies in it, that are looked at.
 const ENTRIES: usize = 1024;
-/// Submodules of one tree.
+/// Submodules in all, those of submodules included.
 const SUBMODULES: usize = 256;
 
 /// One protected name.
@@ -106,6 +106,7 @@ pub(super) struct Collect<'a> {
     /// Where the command can write: the trees, git directories outside, and modules.
     pub(super) tops: Vec<PathBuf>,
     seen: BTreeSet<PathBuf>,
+    submodules: usize,
 }
 
 pub(super) fn find(area: Area<'_>) -> Vec<Island> {
@@ -116,6 +117,7 @@ pub(super) fn find(area: Area<'_>) -> Vec<Island> {
         found: Vec::new(),
         tops: area.trees.iter().chain(&outside).cloned().collect(),
         seen: BTreeSet::new(),
+        submodules: 0,
     };
     for tree in area.trees {
         collect.tree(tree, 0);
@@ -290,7 +292,10 @@ impl Collect<'_> {
         }
         if depth < 4 {
             for path in submodules(root) {
-                self.tree(&path, depth + 1);
+                self.submodules += 1;
+                if self.submodules <= SUBMODULES {
+                    self.tree(&path, depth + 1);
+                }
             }
         }
     }
