@@ -49,6 +49,9 @@ mod network;
 mod network_unix;
 mod persist_config;
 mod persist_git;
+mod persist_home;
+mod persist_named;
+mod persist_nested;
 mod persist_worktree;
 mod private;
 mod privilege;
@@ -78,6 +81,9 @@ const AREAS: &[(&str, &[&str])] = &[
     ("network_unix", network_unix::CLAIMS),
     ("persist_config", persist_config::CLAIMS),
     ("persist_git", persist_git::CLAIMS),
+    ("persist_home", persist_home::CLAIMS),
+    ("persist_named", persist_named::CLAIMS),
+    ("persist_nested", persist_nested::CLAIMS),
     ("persist_worktree", persist_worktree::CLAIMS),
     ("private", private::CLAIMS),
     ("privilege", privilege::CLAIMS),

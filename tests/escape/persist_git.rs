@@ -144,8 +144,8 @@ claims! {
         .given(nested),
     nested_repository_is_not_moved_away => plant("@PROJECT/sub/.git/hooks/post-checkout",
         "mv sub x; mkdir -p sub/.git/hooks; echo evil > sub/.git/hooks/post-checkout").given(nested),
-    /// git on the host rewrites its configuration by rename, which takes a mount on the old file away.
-    configuration_that_the_host_rewrites_stays_protected => after_the_host("git config user.name host",
+    /// An editor on the host rewrites the configuration by rename, which takes a mount on the old file away.
+    configuration_that_the_host_rewrites_stays_protected => after_the_host("cp .git/config @OUT/c; mv @OUT/c .git/config",
         "printf '[core]\\n fsmonitor = evil\\n' >> .git/config"),
     directory_of_hooks_that_the_host_makes_anew_stays_protected => after_the_host("mv .git/hooks @OUT/h; \
         mkdir .git/hooks",
@@ -167,7 +167,7 @@ claims! {
         (o.says("worked]]") && !report.contains(".git/config"))
         .then(|| format!("written, and not in the report: {report}"))
     })).given(World::git_init).workspace().flags(&["--report", "@OUT/report.json"])
-        .meanwhile_only(|w| w.host_does("for i in 1 2 3 4 5; do git config user.name host$i; sleep 0.05; done")),
+        .meanwhile_only(|w| w.host_does("for i in 1 2 3 4 5; do cp .git/config @OUT/c; mv @OUT/c .git/config; sleep 0.05; done")),
 
     git_runs_no_planted_monitor => trap("git config core.fsmonitor @OUT/payload; \
         printf '[core]\\nfsmonitor=@OUT/payload\\n' >> .git/config")

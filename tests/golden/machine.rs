@@ -8,8 +8,7 @@ use glee_policy::layer::{NoLibrary, profile};
 use glee_policy::resolved::{FsAccess, Mode};
 use glee_policy::{Host, Origin, ResolvedPolicy, Walk};
 use glee_sandbox::lower::{Kernel, Request, lower};
-use glee_sandbox::plan::Doors;
-use glee_sandbox::plan::{Kind, PlaceholderKind, SandboxPlan};
+use glee_sandbox::plan::{Doors, GitPlan, Kind, PlaceholderKind, SandboxPlan};
 use glee_sandbox::survey::{
     Caller, Entry, FoundCommand, GitDir, GleeDir, Island, IslandState, Node, Place, SystemPath, Terrain,
 };
@@ -174,9 +173,14 @@ impl Machine {
                 links: Vec::new(),
             },
             links: Vec::new(),
-            fresh_git: Vec::new(),
-            repositories: Vec::new(),
-            known_git: Default::default(),
+            before: GitPlan {
+                trees: Vec::new(),
+                fresh: Vec::new(),
+                not_bare: Vec::new(),
+                repositories: Vec::new(),
+                known: BTreeSet::new(),
+                unlinked: BTreeSet::new(),
+            },
             scan_cut: false,
             top: Vec::new(),
             stdio: Vec::new(),

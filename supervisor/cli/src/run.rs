@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use glee_engine::agent::overlay::Overlay;
 use glee_engine::run::{self, Options, Prepared};
 use glee_engine::select::Selected;
+use glee_engine::text::visible;
 use glee_engine::trust::Standing;
 use glee_policy::Flags;
 
@@ -48,10 +49,16 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
     if let Some(cause) = finished.report.cause.filter(|cause| *cause != "deadline") {
         print::note(&format!("the limit on {cause} was reached"));
     }
-    for path in &finished.report.set_aside {
+    for path in finished.report.set_aside.iter().map(|path| visible(path)) {
         print::note(&format!(
             "`{path}` could make git run programs outside: it was renamed to `{path}.set-aside`"
         ));
+    }
+    for path in finished.report.not_disarmed.iter().map(|path| visible(path)) {
+        print::error(
+            &format!("`{path}` can make git run programs outside, and could not be renamed"),
+            Some("look at it and remove it before you use git here"),
+        );
     }
     if let Some(error) = &finished.report_error {
         let to = options.report.unwrap_or_default();

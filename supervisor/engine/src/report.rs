@@ -51,6 +51,8 @@ pub struct Report {
     pub unwatched: Vec<String>,
     /// Hooks and configuration of a repository that the run itself made, renamed so that the host's git runs nothing.
     pub set_aside: Vec<String>,
+    /// The same, but it could not be renamed: the host's git would run it.
+    pub not_disarmed: Vec<String>,
     /// Clauses left out because the machine has nothing for them.
     pub omitted: Vec<String>,
 }
@@ -169,6 +171,7 @@ impl Report {
             appeared: Vec::new(),
             unwatched: Vec::new(),
             set_aside: Vec::new(),
+            not_disarmed: Vec::new(),
             omitted: Vec::new(),
         }
     }
@@ -243,11 +246,9 @@ impl Report {
             .iter()
             .map(|dir| dir.to_string_lossy().into_owned())
             .collect();
-        self.set_aside = outcome
-            .set_aside
-            .iter()
-            .map(|path| path.to_string_lossy().into_owned())
-            .collect();
+        let texts = |paths: &[PathBuf]| paths.iter().map(|p| p.to_string_lossy().into_owned()).collect();
+        self.set_aside = texts(&outcome.set_aside);
+        self.not_disarmed = texts(&outcome.not_disarmed);
         self.cause = match outcome.cause {
             Some(Cause::Memory) => Some("memory"),
             Some(Cause::Deadline) => Some("deadline"),

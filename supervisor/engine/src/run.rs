@@ -19,6 +19,7 @@ use glee_sandbox::sys::{landlock, process, term};
 use crate::agent::key::KeyError;
 use crate::agent::overlay::{self, Overlay};
 use crate::egress::{self, Egress, EgressError};
+use crate::library::config_dir;
 use crate::project::{Scene, SceneError};
 use crate::report::{Destination, ModelReport, PolicyId, Report};
 use crate::select::{self, SelectError, Selected};
@@ -201,10 +202,12 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
     add_terminal(&mut passed);
     add(&mut passed, egress.as_ref().map(Egress::env));
     add(&mut passed, overlay.as_ref().map(|overlay| overlay.env.clone()));
+    let config = config_dir();
     let setting = Setting {
         project: &scene.project,
         cwd: &scene.cwd,
         home: scene.home.as_deref(),
+        config: config.as_deref(),
         caller: caller(),
         command,
         links: scene.links.clone(),

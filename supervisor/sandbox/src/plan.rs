@@ -239,6 +239,30 @@ pub struct MadeFile {
     pub contents: Vec<u8>,
 }
 
+/// A repository whose index the command can write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repository {
+    /// The directory that the names in the index start from, if that is known.
+    pub work: Option<PathBuf>,
+    pub index: PathBuf,
+}
+
+/// What was there of git before the run: what the run adds is disarmed at its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitPlan {
+    /// Every directory that the command can write. Nothing outside them is ever disarmed.
+    pub trees: Vec<PathBuf>,
+    /// Those of them without a `.git`.
+    pub fresh: Vec<PathBuf>,
+    /// Those of them that are not git directories themselves.
+    pub not_bare: Vec<PathBuf>,
+    pub repositories: Vec<Repository>,
+    /// `.git` names that were there, and are protected.
+    pub known: BTreeSet<PathBuf>,
+    /// Those of them that no index named.
+    pub unlinked: BTreeSet<PathBuf>,
+}
+
 /// Landlock rules, by path in the new root (in the host's for the weaker mode).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LandlockPlan {
@@ -276,13 +300,8 @@ pub struct SandboxPlan {
     pub cgroup: cgroup::Request,
     pub mounts: Vec<MountStep>,
     pub placeholders: Vec<Placeholder>,
-    /// `.git` of writable trees that had none: what the run makes there is disarmed at its end.
-    pub fresh_git: Vec<PathBuf>,
-    /// Writable working trees and their indexes, in which the run may have linked repositories of its own.
-    pub repositories: Vec<(PathBuf, PathBuf)>,
-    /// `.git` names that were there before, and are protected.
-    pub known_git: BTreeSet<PathBuf>,
     pub doors: Doors,
+    pub git: GitPlan,
     pub watches: Vec<Watch>,
     pub glob_watches: Vec<GlobWatch>,
     /// Bytes of the private space (HOME, /tmp, /var/tmp, /dev/shm together).

@@ -30,7 +30,7 @@ struct Hired {
 /// Starts the janitor, unless this run makes nothing that could outlive it.
 pub(super) fn start(facts: &Facts, plan: &SandboxPlan) -> Result<Janitor, LaunchError> {
     let named = |error| LaunchError::step("janitor", error);
-    let leaves_names = !plan.placeholders.is_empty() || !plan.fresh_git.is_empty() || !plan.repositories.is_empty();
+    let leaves_names = !plan.placeholders.is_empty() || !plan.git.trees.is_empty();
     if !leaves_names && !cgroup::may_create(facts) {
         return Ok(Janitor(None));
     }

@@ -5,13 +5,12 @@
 
 mod companion;
 mod denials;
-mod gitlinks;
 pub(crate) mod idmap;
 mod janitor;
 mod locks;
 mod outcome;
 pub(crate) mod placeholders;
-mod quarantine;
+pub(crate) mod quarantine;
 mod supervise;
 mod terminal;
 mod warden;
@@ -99,7 +98,9 @@ fn guarded(
     let child = start(plan, filter, ends, &group.group, &missing, &caller)?;
     let mut outcome = supervise::watch(plan, child, table, &group.group, &caller)?;
     if plan.containment == Containment::Namespaces {
-        outcome.set_aside.extend(quarantine::after(plan));
+        let found = quarantine::after(plan);
+        outcome.set_aside.extend(found.aside);
+        outcome.not_disarmed.extend(found.armed);
     }
     outcome.layers.missing_limits = missing.iter().map(|m| format!("{}: {}", m.limit, m.reason)).collect();
     Ok(outcome)

@@ -73,6 +73,8 @@ pub struct Outcome {
     pub set_aside: Vec<PathBuf>,
     /// What the companion wrote about what it served.
     pub served: Option<Vec<u8>>,
+    /// The same, but renaming failed: the host's git would run it.
+    pub not_disarmed: Vec<PathBuf>,
     pub layers: Layers,
 }
 

@@ -183,7 +183,13 @@ pub(crate) fn is_placeholder(path: &Path) -> Option<PlaceholderKind> {
     let (dir, name) = (path.parent()?, path.file_name()?);
     let dir = path::open_dir_exact(dir).ok()?;
     let kind = kind_for(name);
-    is_ours(dir.as_fd(), name, kind).then_some(kind)
+    if is_ours(dir.as_fd(), name, kind) {
+        return Some(kind);
+    }
+    // An included file of git's configuration may have any name; an empty one is somebody's own.
+    let included = path::lstat_at(dir.as_fd(), name).is_ok_and(|stat| stat.is_unwritable_file())
+        && path::read_small_at(dir.as_fd(), name).is_ok_and(|found| found == GIT_CONFIG.as_bytes());
+    included.then_some(PlaceholderKind::GitConfig)
 }
 
 fn is_ours(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind) -> bool {

@@ -336,12 +336,15 @@ impl Supervisor<'_> {
             }
         };
         let (appeared, unwatched, lost) = self.child.warden.take().map(Warden::finish).unwrap_or_default();
-        let set_aside = lost.iter().flat_map(|path| quarantine::judge(path)).collect();
+        let mut found = quarantine::Disarmed::default();
+        lost.iter()
+            .for_each(|path| quarantine::judge(self.plan, path, &mut found));
         Ok(Outcome {
             end,
             appeared,
             unwatched,
-            set_aside,
+            set_aside: found.aside,
+            not_disarmed: found.armed,
             served: None,
             cause,
             out_of_memory: verdict.out_of_memory() || cause == Some(Cause::Memory),

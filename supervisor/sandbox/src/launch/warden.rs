@@ -10,6 +10,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use glee_policy::glob::Glob;
@@ -313,7 +314,10 @@ impl Warden {
     }
 
     fn cover(&mut self, full: &Path, response: Response, clause: &str) {
-        let covered = self.namespaces.cover(full, response).is_ok();
+        // A second name for a protected file is a way round its cover, whoever made it.
+        let other_names = response == Response::Protect
+            && fs::symlink_metadata(full).is_ok_and(|meta| meta.is_file() && meta.nlink() > 1);
+        let covered = self.namespaces.cover(full, response).is_ok() && !other_names;
         if self
             .appeared
             .iter()

@@ -115,13 +115,7 @@ pub fn lower(
         },
         mounts: trees.steps,
         doors: request.doors,
-        fresh_git: if policy.unprotected.contains(".git") {
-            Vec::new()
-        } else {
-            terrain.fresh_git.clone()
-        },
-        repositories: terrain.repositories.clone(),
-        known_git: terrain.known_git.clone(),
+        git: terrain.before.clone(),
         watches: trees.watches,
         glob_watches: if containment == Containment::Namespaces {
             terrain.glob_watches.clone()

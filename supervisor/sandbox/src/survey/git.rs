@@ -3,11 +3,18 @@
 //! `.git` may be a file that points elsewhere (linked worktree, submodule). What it says is a stranger's word: it is
 //! believed only if the place it names points back to this very project.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use glee_policy::resolved::FsAccess;
+
+use super::gitconfig;
+use crate::sys::path;
+
+/// Longer than any path.
+const LINE: usize = 8192;
 
 /// A git directory that the project uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,27 +51,26 @@ pub(super) fn find(tree: &Path, access: Option<FsAccess>) -> Vec<GitDir> {
     }]
 }
 
-/// The index of a working tree that has one.
-pub(super) fn index_of(tree: &Path) -> Option<PathBuf> {
+/// The git directory of a working tree: its `.git`, or what that points to, whoever wrote it there.
+pub(super) fn git_dir_of(tree: &Path) -> Option<PathBuf> {
     let dot_git = tree.join(".git");
     if fs::symlink_metadata(&dot_git).ok()?.is_dir() {
-        return Some(dot_git.join("index"));
+        return Some(dot_git);
     }
-    let text = fs::read(&dot_git).ok()?;
+    fs::canonicalize(tree.join(pointer(&dot_git)?)).ok()
+}
+
+/// What a `.git` file says.
+fn pointer(dot_git: &Path) -> Option<PathBuf> {
+    let text = path::read_file(dot_git, LINE).ok()?;
     let target = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
-    Some(
-        fs::canonicalize(tree.join(std::ffi::OsStr::from_bytes(target)))
-            .ok()?
-            .join("index"),
-    )
+    Some(PathBuf::from(OsStr::from_bytes(target)))
 }
 
 /// The common git directory behind a `.git` file, if that one agrees.
 fn pointed_to(dot_git: &Path) -> Option<PathBuf> {
     let tree = dot_git.parent()?;
-    let text = fs::read(dot_git).ok()?;
-    let target = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
-    let git_dir = fs::canonicalize(tree.join(std::ffi::OsStr::from_bytes(target))).ok()?;
+    let git_dir = fs::canonicalize(tree.join(pointer(dot_git)?)).ok()?;
     if let Some(common) = line_of(&git_dir.join("commondir")) {
         // A linked worktree: its `gitdir` names the `.git` file it belongs to.
         let back = line_of(&git_dir.join("gitdir"))?;
@@ -73,50 +79,44 @@ fn pointed_to(dot_git: &Path) -> Option<PathBuf> {
             return None;
         }
         let common = fs::canonicalize(git_dir.join(common)).ok()?;
-        return (git_dir.parent() == Some(&common.join("worktrees")) && looks_like_git(&common)).then_some(common);
+        return (git_dir.parent() == Some(&common.join("worktrees")) && is_git(&common)).then_some(common);
     }
     // A submodule: `core.worktree` of its configuration names the directory it belongs to.
-    let worktree = config_values(&git_dir.join("config"), "worktree").into_iter().next()?;
-    let worktree = fs::canonicalize(git_dir.join(worktree)).ok()?;
-    (worktree == fs::canonicalize(tree).ok()? && looks_like_git(&git_dir)).then_some(git_dir)
+    (work_of(&git_dir)? == fs::canonicalize(tree).ok()? && is_git(&git_dir)).then_some(git_dir)
 }
 
-fn looks_like_git(dir: &Path) -> bool {
+/// The working tree that a git directory's own configuration names.
+pub(super) fn work_of(git_dir: &Path) -> Option<PathBuf> {
+    let worktree = gitconfig::read([git_dir.join("config")], None).worktree?;
+    fs::canonicalize(git_dir.join(worktree)).ok()
+}
+
+/// A git directory with everything of its own: what a grant may rest on.
+fn is_git(dir: &Path) -> bool {
     dir.join("objects").is_dir() && dir.join("refs").is_dir() && dir.join("HEAD").is_file()
 }
 
-fn line_of(file: &Path) -> Option<PathBuf> {
-    let text = fs::read(file).ok()?;
-    let line = text.trim_ascii();
-    (!line.is_empty()).then(|| PathBuf::from(std::ffi::OsStr::from_bytes(line)))
+/// What git takes for a git directory, and what nearly is one: what protection rests on.
+pub(super) fn looks_like_git(dir: &Path) -> bool {
+    let has = |name: &str| dir.join(name).symlink_metadata().is_ok();
+    has("HEAD") && (has("commondir") || (dir.join("objects").is_dir() && dir.join("refs").is_dir()))
 }
 
-/// Every value of `key` in a git configuration file, whatever its section, quotes removed.
-pub(super) fn config_values(file: &Path, key: &str) -> Vec<PathBuf> {
-    let text = fs::read(file).unwrap_or_default();
-    text.split(|b| *b == b'\n')
-        .filter_map(|line| {
-            let line = line.trim_ascii();
-            // A key may follow its section on one line: `[core] hooksPath = x`.
-            let line = match line.first() {
-                Some(b'[') => line
-                    .iter()
-                    .position(|b| *b == b']')
-                    .and_then(|end| line.get(end + 1..))?
-                    .trim_ascii(),
-                _ => line,
-            };
-            let (name, value) = line.split_at_checked(line.iter().position(|b| *b == b'=')?)?;
-            name.trim_ascii().eq_ignore_ascii_case(key.as_bytes()).then(|| {
-                let value = value.get(1..).unwrap_or_default().trim_ascii();
-                let value = value
-                    .strip_prefix(b"\"")
-                    .and_then(|v| v.strip_suffix(b"\""))
-                    .unwrap_or(value);
-                PathBuf::from(std::ffi::OsStr::from_bytes(value))
-            })
-        })
-        .collect()
+fn line_of(file: &Path) -> Option<PathBuf> {
+    let text = path::read_file(file, LINE).ok()?;
+    let line = text.trim_ascii();
+    (!line.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(line)))
+}
+
+/// The linked worktrees of a git directory: each one's part of it, and its working tree if that is there.
+pub(super) fn worktrees(git_dir: &Path, most: usize) -> Vec<(PathBuf, Option<PathBuf>)> {
+    let all = git_dir.join("worktrees");
+    if !fs::symlink_metadata(&all).is_ok_and(|meta| meta.is_dir()) {
+        return Vec::new();
+    }
+    let entries = fs::read_dir(&all).into_iter().flatten().flatten().take(most);
+    let work = |entry: &Path| fs::canonicalize(entry.join(line_of(&entry.join("gitdir"))?.parent()?)).ok();
+    entries.map(|entry| (entry.path(), work(&entry.path()))).collect()
 }
 
 /// Directories below `.git/modules` that are git directories themselves, however deep their names go.
@@ -124,6 +124,9 @@ pub(super) fn modules(git_dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut todo = vec![(git_dir.join("modules"), 0)];
     while let Some((dir, depth)) = todo.pop() {
+        if !fs::symlink_metadata(&dir).is_ok_and(|meta| meta.is_dir()) {
+            continue;
+        }
         for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
             if !entry.file_type().is_ok_and(|t| t.is_dir()) || found.len() >= 256 {
                 continue;

@@ -1,6 +1,8 @@
 //! Names in writable trees that the host will execute or obey later: read-only for the command, whether they exist or not.
 //!
-//! The list is the product's promise (docs/threat-model.md). A policy opts out by name (`unprotect:`).
+//! The list is the product's promise (docs/threat-model.md). A policy opts out by name (`unprotect:`). A link is as good as
+//! what it leads to: both are protected, and what links inside a protected directory lead to. INVARIANT (bounded): no path
+//! is looked at twice, and of a directory at most `ENTRIES` entries.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +11,9 @@ use std::path::{Component, Path, PathBuf};
 
 use glee_policy::resolved::FsAccess;
 
-use super::git::{self, GitDir};
+use super::git::GitDir;
+use super::gitconfig::{self, Named};
+use super::links;
 use crate::launch::placeholders::{self, Found};
 use crate::plan::PlaceholderKind;
 use crate::sys::path::is_writable;
@@ -39,7 +43,27 @@ const NAMES: &[&str] = &[
     ".cshrc",
     ".tcshrc",
     ".login",
+    ".glee",
 ];
+
+/// What programs read in those of them that are directories, for one that is a link to the whole tree.
+const INSIDE: &[&str] = &[
+    "settings.json",
+    "settings.local.json",
+    "tasks.json",
+    "launch.json",
+    "mcp.json",
+    "config.toml",
+    "config.yml",
+    "workspace.xml",
+    "commands",
+    "agents",
+];
+
+/// Entries of one protected directory, and of what lies in it, that are looked at.
+const ENTRIES: usize = 1024;
+/// Submodules in all, those of submodules included.
+const SUBMODULES: usize = 256;
 
 /// One protected name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,202 +82,242 @@ pub enum IslandState {
     Missing(PlaceholderKind),
 }
 
-struct Collect<'a> {
-    found: Vec<Island>,
+/// Where to look.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Area<'a> {
     /// Writable trees.
-    trees: &'a [PathBuf],
-    unprotected: &'a BTreeSet<String>,
+    pub(super) trees: &'a [PathBuf],
+    pub(super) git: &'a [GitDir],
+    /// Directories with a `.git` that a look into the trees has found.
+    pub(super) nested: &'a [PathBuf],
+    /// Git directories without a working tree, found by the same look.
+    pub(super) bare: &'a [PathBuf],
+    pub(super) home: Option<&'a Path>,
+    /// The caller's own git configuration.
+    pub(super) own: &'a Named,
+    /// What is protected besides, there or not.
+    pub(super) more: &'a [PathBuf],
+    pub(super) unprotected: &'a BTreeSet<String>,
 }
 
-/// `nested` are directories with a `.git` that a look into the trees has found.
-pub(super) fn find(
-    trees: &[PathBuf],
-    git: &[GitDir],
-    nested: &[PathBuf],
-    unprotected: &BTreeSet<String>,
-) -> Vec<Island> {
+pub(super) struct Collect<'a> {
+    pub(super) area: Area<'a>,
+    pub(super) found: Vec<Island>,
+    /// Where the command can write: the trees, git directories outside, and modules.
+    pub(super) tops: Vec<PathBuf>,
+    seen: BTreeSet<PathBuf>,
+    submodules: usize,
+}
+
+pub(super) fn find(area: Area<'_>) -> Vec<Island> {
+    let outside = area.git.iter().filter(|d| d.outside && d.access == FsAccess::ReadWrite);
+    let outside: Vec<PathBuf> = outside.map(|dir| dir.path.clone()).collect();
     let mut collect = Collect {
+        area,
         found: Vec::new(),
-        trees,
-        unprotected,
+        tops: area.trees.iter().chain(&outside).cloned().collect(),
+        seen: BTreeSet::new(),
+        submodules: 0,
     };
-    for tree in trees {
-        collect.tree(tree, tree, 0);
-        for dir in nested.iter().filter(|dir| dir.starts_with(tree) && *dir != tree) {
-            collect.dot_git(tree, dir);
-        }
+    for tree in area.trees {
+        collect.tree(tree, 0);
+        collect.surrounding(tree);
     }
-    for dir in git
-        .iter()
-        .filter(|dir| dir.outside && dir.access == FsAccess::ReadWrite)
-    {
-        collect.git_dir(&dir.path, &dir.path, None);
+    for dir in area.nested {
+        collect.dot_git(dir);
+    }
+    for dir in area.bare {
+        collect.git_dir(dir, &[]);
+    }
+    for dir in &outside {
+        collect.git_dir(dir, area.trees);
+    }
+    for path in area.more {
+        collect.add(path.clone(), Some(PlaceholderKind::Socket));
     }
     collect.found.sort_by(|a, b| a.path.cmp(&b.path));
     collect.found.dedup_by(|a, b| a.path == b.path);
-    collect.found
+    without_covered(collect.found)
+}
+
+/// What lies in a protected directory needs no protection of its own. `sorted` by path.
+fn without_covered(sorted: Vec<Island>) -> Vec<Island> {
+    let mut cover: Option<PathBuf> = None;
+    let mut kept = Vec::new();
+    for island in sorted {
+        if island.reopened {
+            cover = None;
+        } else if cover.as_ref().is_some_and(|dir| island.path.starts_with(dir)) {
+            continue;
+        } else {
+            cover = Some(island.path.clone());
+        }
+        kept.push(island);
+    }
+    kept
 }
 
 impl Collect<'_> {
-    /// Protects `path` in the writable tree `top`.
-    fn add(&mut self, top: &Path, path: PathBuf, missing: Option<PlaceholderKind>) {
-        let name = path.strip_prefix(top).unwrap_or(&path).to_string_lossy().into_owned();
-        let last = path
-            .file_name()
-            .map(|n| n.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        if self.unprotected.contains(&name) || self.unprotected.contains(&last) {
+    fn top_of(&self, path: &Path) -> Option<&Path> {
+        let above = self.tops.iter().filter(|top| path.starts_with(top));
+        above.max_by_key(|top| top.as_os_str().len()).map(PathBuf::as_path)
+    }
+
+    fn is_unprotected(&self, path: &Path) -> bool {
+        let below = self.top_of(path).and_then(|top| path.strip_prefix(top).ok());
+        let last = path.file_name().map(Path::new);
+        [below, last]
+            .into_iter()
+            .flatten()
+            .any(|name| self.area.unprotected.contains(name.to_string_lossy().as_ref()))
+    }
+
+    /// Protects a name and whatever it leads to. `missing`: what to put there if there is nothing.
+    pub(super) fn add(&mut self, path: PathBuf, missing: Option<PlaceholderKind>) {
+        if self.is_unprotected(&path) || !self.seen.insert(path.clone()) {
             return;
         }
-        if self.found.iter().any(|known| known.path == path) {
+        let way = links::follow(&path);
+        for link in &way.links {
+            // Who can replace a link chooses where it leads.
+            self.protect(link.clone(), None);
+        }
+        let Some(end) = way.end else { return };
+        let missing = if way.links.is_empty() {
+            missing
+        } else {
+            missing.or(Some(PlaceholderKind::Socket))
+        };
+        if !way.links.is_empty() && self.area.trees.iter().any(|tree| tree.starts_with(&end)) {
+            // A link to the whole tree, which must stay writable.
+            for name in INSIDE {
+                self.protect(end.join(name), Some(PlaceholderKind::Socket));
+            }
             return;
         }
-        if let Some(target) = link_target(&path).filter(|target| target.starts_with(top) && target != top) {
-            // Who can change what a link leads to need not change the link.
-            self.add(top, target, Some(PlaceholderKind::Socket));
+        self.protect(end, missing);
+    }
+
+    /// The same, and what links in the directory (and `depth` levels below) lead to.
+    pub(super) fn add_dir(&mut self, path: PathBuf, depth: u32) {
+        if self.is_unprotected(&path) {
+            return;
+        }
+        self.add(path.clone(), Some(PlaceholderKind::Socket));
+        if let Some(end) = links::follow(&path).end
+            && !self.area.trees.iter().any(|tree| tree.starts_with(&end))
+        {
+            self.inside(&end, depth, &mut 0);
+        }
+    }
+
+    fn inside(&mut self, dir: &Path, depth: u32, entries: &mut usize) {
+        if !fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir()) {
+            return;
+        }
+        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+            *entries += 1;
+            if *entries > ENTRIES {
+                return;
+            }
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() && depth > 0 {
+                self.inside(&entry.path(), depth - 1, entries);
+            } else if kind.is_symlink() && self.seen.insert(entry.path()) {
+                let way = links::follow(&entry.path());
+                for link in way.links.into_iter().filter(|link| !link.starts_with(dir)) {
+                    self.protect(link, None);
+                }
+                let Some(end) = way.end else { continue };
+                if self.area.trees.iter().any(|tree| tree.starts_with(&end)) || end.starts_with(dir) {
+                    continue;
+                }
+                self.protect(end.clone(), Some(PlaceholderKind::Socket));
+                if depth > 0 {
+                    self.inside(&end, depth - 1, entries);
+                }
+            }
+        }
+    }
+
+    /// Protects a path that has no link above it.
+    fn protect(&mut self, path: PathBuf, missing: Option<PlaceholderKind>) {
+        let Some(top) = self.top_of(&path).map(Path::to_owned) else {
+            return;
+        };
+        // A grant of exactly this path is somebody's own word.
+        if path == top || self.is_unprotected(&path) || self.found.iter().any(|known| known.path == path) {
+            return;
         }
         let state = match (placeholders::look(&path), missing) {
             // Another run's placeholder will go with that run: this one must hold it too.
             (Found::Placeholder(kind), Some(_)) => IslandState::Missing(kind),
             (Found::Placeholder(_) | Found::Other(_), _) => IslandState::Present,
-            (Found::Absent, Some(kind)) => match path.parent().filter(|dir| dir.is_dir()) {
-                Some(dir) if is_writable(dir) => IslandState::Missing(kind),
-                // The caller cannot make a placeholder there, but the command, with the same owner, could help itself.
-                Some(dir) if dir != top => {
-                    let dir = dir.to_owned();
-                    return self.add(top, dir, None);
-                }
-                Some(_) | None => return,
-            },
             (Found::Absent, None) => return,
+            (Found::Absent, Some(kind)) => match path.parent().map(|dir| (dir, fs::symlink_metadata(dir))) {
+                Some((dir, Ok(meta))) if meta.is_dir() && is_writable(dir) => IslandState::Missing(kind),
+                // The caller cannot make a placeholder there (or it is no directory), but the command, with the same
+                // owner, could help itself.
+                Some((dir, Ok(_))) => return self.protect(dir.to_owned(), None),
+                // The first name on the way that is missing.
+                Some((dir, Err(_))) => return self.protect(dir.to_owned(), Some(PlaceholderKind::Socket)),
+                None => return,
+            },
         };
-        let pins: Vec<PathBuf> = path
-            .ancestors()
-            .skip(1)
-            .take_while(|dir| *dir != top && dir.starts_with(top))
+        let above = path.ancestors().skip(1);
+        let pins: Vec<PathBuf> = above
+            .take_while(|dir| *dir != top && dir.starts_with(&top))
             .map(Path::to_owned)
             .collect();
-        let pins = pins.into_iter().rev().collect();
         self.found.push(Island {
             path,
             state,
-            pins,
+            pins: pins.into_iter().rev().collect(),
             reopened: false,
         });
     }
 
-    fn tree(&mut self, top: &Path, root: &Path, depth: u32) {
-        use PlaceholderKind::Socket;
+    fn tree(&mut self, root: &Path, depth: u32) {
         for name in NAMES {
-            self.add(top, root.join(name), Some(Socket));
+            self.add_dir(root.join(name), 2);
         }
-        self.add(top, root.join(".glee"), Some(Socket));
-        self.dot_git(top, root);
+        self.dot_git(root);
         if depth > 0 {
             // A submodule that is not checked out yet must not get a git directory of the command's making.
             let dot_git = root.join(".git");
             match placeholders::look(&dot_git) {
-                Found::Absent | Found::Placeholder(_) => self.add(top, dot_git, Some(Socket)),
+                Found::Absent | Found::Placeholder(_) => self.add(dot_git, Some(PlaceholderKind::Socket)),
                 Found::Other(_) => {}
             }
         }
         if depth < 4 {
-            for path in git::config_values(&root.join(".gitmodules"), "path") {
-                let inside = root.join(path);
-                if inside.starts_with(root) && fs::symlink_metadata(&inside).is_ok_and(|m| m.is_dir()) {
-                    self.tree(top, &inside, depth + 1);
+            for path in submodules(root) {
+                self.submodules += 1;
+                if self.submodules <= SUBMODULES {
+                    self.tree(&path, depth + 1);
                 }
             }
         }
     }
-
-    /// The `.git` of a directory, if it has one.
-    fn dot_git(&mut self, top: &Path, root: &Path) {
-        let dot_git = root.join(".git");
-        match placeholders::look(&dot_git) {
-            Found::Other(meta) if meta.is_dir() => self.git_dir(top, &dot_git, Some(root)),
-            // A pointer to a git directory elsewhere: who replaces it chooses the hooks.
-            Found::Other(_) => self.add(top, dot_git, None),
-            Found::Placeholder(_) | Found::Absent => {}
-        }
-    }
-
-    /// A linked worktree's part of a git directory.
-    fn worktree(&mut self, top: &Path, entry: &Path) {
-        let points_to = fs::read(entry.join("gitdir")).unwrap_or_default();
-        let working_tree = Path::new(std::ffi::OsStr::from_bytes(points_to.trim_ascii()))
-            .parent()
-            .map(Path::to_owned);
-        let ours = working_tree.is_some_and(|dir| {
-            let dir = fs::canonicalize(entry.join(dir)).unwrap_or_default();
-            self.trees.iter().any(|tree| dir.starts_with(tree))
-        });
-        if !ours {
-            // Another checkout's index and HEAD are none of this command's business.
-            return self.add(top, entry.to_owned(), None);
-        }
-        for name in ["commondir", "gitdir"] {
-            self.add(top, entry.join(name), None);
-        }
-        self.add(top, entry.join("config.worktree"), Some(PlaceholderKind::GitConfig));
-    }
-
-    /// A git directory: everything by which it could make the host run something.
-    fn git_dir(&mut self, top: &Path, dir: &Path, worktree: Option<&Path>) {
-        use PlaceholderKind::{CommonDir, GitConfig, Socket};
-        for (name, missing) in [
-            ("hooks", Some(Socket)),
-            ("config", Some(Socket)),
-            ("config.worktree", Some(GitConfig)),
-            ("commondir", Some(CommonDir)),
-            ("modules", Some(Socket)),
-        ] {
-            self.add(top, dir.join(name), missing);
-        }
-        for entry in fs::read_dir(dir.join("worktrees")).into_iter().flatten().flatten() {
-            self.worktree(top, &entry.path());
-        }
-        for module in git::modules(dir) {
-            self.found.push(Island {
-                path: module.clone(),
-                state: IslandState::Present,
-                pins: Vec::new(),
-                reopened: true,
-            });
-            for (name, missing) in [
-                ("hooks", Some(Socket)),
-                ("config", Some(Socket)),
-                ("config.worktree", Some(GitConfig)),
-                ("commondir", Some(CommonDir)),
-            ] {
-                self.add(&module, module.join(name), missing);
-            }
-        }
-        // Hooks and configuration that lie in the working tree because the configuration says so.
-        let config = dir.join("config");
-        let hooks = git::config_values(&config, "hooksPath")
-            .into_iter()
-            .map(|p| worktree.unwrap_or(dir).join(p));
-        let includes = git::config_values(&config, "path").into_iter().map(|p| dir.join(p));
-        let named: Vec<PathBuf> = hooks.chain(includes).filter_map(|p| fs::canonicalize(p).ok()).collect();
-        for path in named {
-            if path.starts_with(top) && path != top && worktree != Some(path.as_path()) {
-                self.add(top, path, None);
-            }
-        }
-    }
 }
 
-/// Where a link leads, one step, as a path without `.` and `..`.
-fn link_target(path: &Path) -> Option<PathBuf> {
-    let target = fs::read_link(path).ok()?;
-    let mut full = PathBuf::new();
-    for part in path.parent()?.join(target).components() {
-        match part {
-            Component::ParentDir => drop(full.pop()),
-            Component::CurDir => {}
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => full.push(part),
-        }
-    }
-    Some(full)
+/// Directories that `.gitmodules` names, if they lie in the tree and no link leads there.
+pub(super) fn submodules(root: &Path) -> Vec<PathBuf> {
+    let named = |setting: &gitconfig::Setting| setting.section == "submodule" && setting.key == "path";
+    let plain = |path: &PathBuf| {
+        path.components().next().is_some() && path.components().all(|part| matches!(part, Component::Normal(_)))
+    };
+    gitconfig::settings(&root.join(".gitmodules"))
+        .into_iter()
+        .filter(named)
+        .map(|setting| PathBuf::from(std::ffi::OsStr::from_bytes(&setting.value)))
+        .filter(plain)
+        .map(|path| root.join(path))
+        .filter(|path| links::follow(path).links.is_empty() && path.is_dir())
+        .take(SUBMODULES)
+        .collect()
 }
+
+#[cfg(test)]
+#[path = "islands_tests.rs"]
+mod tests;

@@ -3,10 +3,15 @@
 //! Reads files and directories, changes nothing. Everything found here is checked again by the mounts themselves, which
 //! follow no link: a host that changes meanwhile makes the run fail, never wider.
 
+mod before;
 mod command;
 pub(crate) mod deny;
 mod git;
+mod git_islands;
+mod gitconfig;
+mod home;
 mod islands;
+mod links;
 mod named;
 mod scan;
 mod secrets;
@@ -28,7 +33,7 @@ pub use islands::{Island, IslandState};
 pub use system::{Entry, SystemPath};
 
 use crate::launch::placeholders;
-use crate::plan::{GlobWatch, Kind, Watch};
+use crate::plan::{GitPlan, GlobWatch, Kind, Watch};
 use crate::sys::path;
 
 /// Who called, to the kernel.
@@ -104,12 +109,8 @@ pub struct Terrain {
     pub watches: Vec<Watch>,
     pub glob_watches: Vec<GlobWatch>,
     pub command: FoundCommand,
-    /// `.git` of writable trees that have none.
-    pub fresh_git: Vec<PathBuf>,
-    /// Writable working trees and their indexes.
-    pub repositories: Vec<(PathBuf, PathBuf)>,
-    /// `.git` names that are there already.
-    pub known_git: BTreeSet<PathBuf>,
+    /// What there is of git.
+    pub before: GitPlan,
     /// Not all of the granted trees was looked into for sockets and nested repositories.
     pub scan_cut: bool,
     /// Links that lead to the project and the home as the caller names them.
@@ -126,6 +127,8 @@ pub struct Setting<'a> {
     pub project: &'a Path,
     pub cwd: &'a Path,
     pub home: Option<&'a Path>,
+    /// This program's own configuration, trust included.
+    pub config: Option<&'a Path>,
     pub caller: Caller,
     pub command: FoundCommand,
     pub links: Vec<(PathBuf, PathBuf)>,
@@ -181,24 +184,18 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         .iter()
         .filter(|(path, place)| place.kind == Kind::Dir && is_near(path, &project, setting.home));
     let seen = scan::scan(std::iter::once(project.clone()).chain(roots.map(|(path, _)| path.clone())));
-    let repositories = trees
-        .iter()
-        .filter_map(|tree| Some((tree.clone(), git::index_of(tree)?)))
-        .collect();
-    let islands = islands::find(&trees, &git, &seen.repositories, &policy.unprotected);
-    let fresh_git = trees
-        .iter()
-        .map(|tree| tree.join(".git"))
-        .filter(|p| p.symlink_metadata().is_err())
-        .collect();
-    let beside = |island: &Island| {
-        island
-            .path
-            .ancestors()
-            .find(|p| p.file_name() == Some(".git".as_ref()))
-            .map(Path::to_owned)
-    };
-    let known_git = islands.iter().filter_map(beside).collect();
+    let secrets = secrets::SECRETS.iter().copied();
+    let islands = islands::find(islands::Area {
+        trees: &trees,
+        git: &git,
+        nested: &seen.repositories,
+        bare: &seen.bare,
+        home: setting.home,
+        own: &gitconfig::read(own_configuration(setting.home), setting.home),
+        more: &home::names(setting.home, setting.config, &trees, secrets),
+        unprotected: &policy.unprotected,
+    });
+    let before = before::find(&trees, &git, &seen.repositories, &islands, &policy.unprotected);
     let mut denied = deny::find(policy, &cover)?;
     let sockets = seen
         .sockets
@@ -224,14 +221,25 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         readonly,
         command,
         links: setting.links,
-        fresh_git,
-        repositories,
-        known_git,
+        before,
         scan_cut: seen.cut,
         top,
         stdio: system::stdio(),
         project,
     })
+}
+
+/// Git's configuration of the machine and of the caller.
+fn own_configuration(home: Option<&Path>) -> impl Iterator<Item = PathBuf> {
+    let base = std::env::var_os("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .filter(|dir| dir.is_absolute());
+    let base = base.or(home.map(|home| home.join(".config")));
+    let files = [
+        home.map(|home| home.join(".gitconfig")),
+        base.map(|dir| dir.join("git/config")),
+    ];
+    std::iter::once(PathBuf::from("/etc/gitconfig")).chain(files.into_iter().flatten())
 }
 
 /// The directories of a project that are private to each run when granted.

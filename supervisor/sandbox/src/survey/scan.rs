@@ -9,6 +9,8 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 
+use super::git;
+
 const DIRS: usize = 64;
 const ENTRIES: usize = 4096;
 
@@ -18,6 +20,8 @@ pub(super) struct Found {
     pub(super) sockets: Vec<PathBuf>,
     /// Directories that have a `.git`.
     pub(super) repositories: Vec<PathBuf>,
+    /// Directories that are git directories themselves.
+    pub(super) bare: Vec<PathBuf>,
     /// There was more than was looked at.
     pub(super) cut: bool,
 }
@@ -32,6 +36,7 @@ pub(super) fn scan(roots: impl Iterator<Item = PathBuf>) -> Found {
             break;
         }
         dirs += 1;
+        let mut has_head = false;
         for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
             entries += 1;
             let Ok(kind) = entry.file_type() else { continue };
@@ -47,7 +52,12 @@ pub(super) fn scan(roots: impl Iterator<Item = PathBuf>) -> Found {
                 }
             } else if kind.is_dir() {
                 todo.push_back(entry.path());
+            } else if entry.file_name() == "HEAD" {
+                has_head = true;
             }
+        }
+        if has_head && git::looks_like_git(&dir) {
+            found.bare.push(dir);
         }
     }
     found

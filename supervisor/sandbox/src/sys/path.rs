@@ -278,20 +278,38 @@ pub fn read_small_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<Vec<u8>> {
 
 /// As `read_small_at`, up to `most` bytes. More than that is an error.
 pub fn read_at(dir: BorrowedFd<'_>, name: &OsStr, most: usize) -> io::Result<Vec<u8>> {
-    let file = open_file_at(dir, name)?;
-    let mut buffer = vec![0; most + 1];
-    let mut length = 0;
-    while let Some(room) = buffer.get_mut(length..).filter(|room| !room.is_empty()) {
-        match super::fd::read(std::os::fd::AsFd::as_fd(&file), room)? {
-            0 => break,
-            got => length += got,
-        }
+    let name = cpath(Path::new(name))?;
+    // Looked at before it is opened: opening a device can set something off.
+    // SAFETY: `name` is NUL-terminated.
+    let held = check(unsafe { libc::openat(dir.as_raw_fd(), name.as_ptr(), libc::O_PATH | HELD) }.into()).map(own)?;
+    read_held(std::os::fd::AsFd::as_fd(&held), most)
+}
+
+/// A regular file by its path, of which the last component is no link, up to `most` bytes. More than that is an error.
+pub fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let path = cpath(path)?;
+    // SAFETY: `path` is NUL-terminated.
+    let held = check(unsafe { libc::open(path.as_ptr(), libc::O_PATH | HELD) }.into()).map(own)?;
+    read_held(std::os::fd::AsFd::as_fd(&held), most)
+}
+
+const HELD: libc::c_int = libc::O_NOFOLLOW | libc::O_CLOEXEC;
+
+fn read_held(held: BorrowedFd<'_>, most: usize) -> io::Result<Vec<u8>> {
+    if !lstat_at(held, OsStr::new(""))?.is_file() {
+        return Err(io::Error::from_raw_os_error(libc::EINVAL));
     }
-    if length > most {
+    let again = cpath(Path::new(&format!("/proc/self/fd/{}", held.as_raw_fd())))?;
+    let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: `again` is NUL-terminated.
+    let file = check(unsafe { libc::open(again.as_ptr(), flags) }.into()).map(own)?;
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    io::Read::read_to_end(&mut io::Read::take(std::fs::File::from(file), limit), &mut bytes)?;
+    if bytes.len() > most {
         return Err(io::Error::from_raw_os_error(libc::EFBIG));
     }
-    buffer.truncate(length);
-    Ok(buffer)
+    Ok(bytes)
 }
 
 /// Renames within a directory, never over something that is there.

@@ -1,0 +1,146 @@
+//! Which directories git would look into as submodules: the gitlinks of an index.
+//!
+//! The index was written inside, so it is read as a stranger's file: bounded, never indexed past its end. What could be read
+//! in two ways, or needs more than this file (other versions, split and sparse indexes, SHA-256, a table of contents
+//! that disagrees), is `None`, and the caller looks at the whole tree instead.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use crate::sys::path;
+
+/// Larger indexes are not read.
+const LARGEST: usize = 256 << 20;
+/// Stat data, object name and flags before an entry's name.
+const FIXED: usize = 62;
+/// The checksum at the end.
+const CHECKSUM: usize = 20;
+/// In the flags: the length of the name, or this if it is longer.
+const NAME_MASK: u16 = 0xfff;
+
+/// Paths of the gitlinks, relative to the working tree. An absent index has none.
+pub(crate) fn gitlinks(index: &Path) -> Option<Vec<PathBuf>> {
+    match path::read_file(index, LARGEST) {
+        Ok(bytes) => read(&bytes),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Vec::new()),
+        Err(_) => None,
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)
+}
+
+fn read(bytes: &[u8]) -> Option<Vec<PathBuf>> {
+    let version = word(bytes, 4)?;
+    if bytes.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
+        return None;
+    }
+    let mut found = Vec::new();
+    // Where each entry begins, by its offset.
+    let mut begins = BTreeMap::new();
+    let mut name = Vec::new();
+    let mut at = 12;
+    for number in 0..word(bytes, 8)? {
+        begins.insert(u32::try_from(at).ok()?, number);
+        let flags = bytes.get(at + 60..at + FIXED)?.try_into().ok();
+        let flags = flags.map(u16::from_be_bytes)?;
+        let extended = flags & 0x4000 != 0;
+        if extended && version < 3 {
+            return None;
+        }
+        let mut start = at + FIXED + if extended { 2 } else { 0 };
+        if version < 4 {
+            name.clear();
+        } else {
+            // So much of the last name's end is replaced.
+            let (replaced, length) = varint(bytes.get(start..)?)?;
+            name.truncate(name.len().checked_sub(replaced)?);
+            start += length;
+        }
+        let length = bytes.get(start..)?.iter().position(|b| *b == 0)?;
+        name.extend(bytes.get(start..start + length)?);
+        let declared = u16::try_from(name.len()).map_or(NAME_MASK, |n| n.min(NAME_MASK));
+        let next = match version {
+            4 => start + length + 1,
+            // Entries are padded with one to eight NULs to a multiple of eight.
+            _ => at + ((start + length - at + 8) & !7),
+        };
+        let padded = bytes.get(start + length..next)?.iter().all(|b| *b == 0);
+        if name.is_empty() || flags & NAME_MASK != declared || !padded {
+            return None;
+        }
+        match word(bytes, at + 24)? & 0o170_000 {
+            0o100_000 | 0o120_000 => {}
+            0o160_000 => found.push(plain(&name)?),
+            // A sparse directory, or nothing that git writes.
+            _ => return None,
+        }
+        at = next;
+    }
+    // Blocks of entries that git reads apart from each other: names that build on the last one would differ.
+    let begins = if version < 4 { begins } else { BTreeMap::new() };
+    extensions(bytes, at, &begins)?;
+    Some(found)
+}
+
+/// A number as git packs it, and how many bytes it took.
+fn varint(bytes: &[u8]) -> Option<(usize, usize)> {
+    let mut value = 0_usize;
+    for (index, byte) in bytes.iter().take(4).enumerate() {
+        value = (value << 7) + usize::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
+            return Some((value, index + 1));
+        }
+        value += 1;
+    }
+    None
+}
+
+/// A path of names only: git itself writes no other.
+fn plain(name: &[u8]) -> Option<PathBuf> {
+    let path = PathBuf::from(std::ffi::OsStr::from_bytes(name));
+    let names = path.components().all(|part| match part {
+        Component::Normal(name) => !name.eq_ignore_ascii_case(".git"),
+        Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => false,
+    });
+    names.then_some(path)
+}
+
+/// What follows the entries says nothing that would change them.
+fn extensions(bytes: &[u8], entries_end: usize, begins: &BTreeMap<u32, u32>) -> Option<()> {
+    let end = bytes.len().checked_sub(CHECKSUM)?;
+    let mut at = entries_end;
+    while at < end {
+        let (body, length) = (at + 8, usize::try_from(word(bytes, at + 4)?).ok()?);
+        match bytes.get(at..at + 4)? {
+            // Where the extensions begin.
+            b"EOIE" if word(bytes, body)? as usize == entries_end => {}
+            // Where blocks of entries begin, and how many each has.
+            b"IEOT" if blocks_agree(bytes.get(body..body.checked_add(length)?)?, begins)? => {}
+            b"EOIE" | b"IEOT" => return None,
+            // Small letters: nobody may ignore it. A split index, a sparse one.
+            [first, ..] if !first.is_ascii_uppercase() => return None,
+            _ => {}
+        }
+        at = body.checked_add(length)?;
+    }
+    (at == end).then_some(())
+}
+
+fn blocks_agree(table: &[u8], begins: &BTreeMap<u32, u32>) -> Option<bool> {
+    let mut before = 0_u32;
+    for block in table.get(4..)?.chunks(8) {
+        if begins.get(&word(block, 0)?) != Some(&before) {
+            return Some(false);
+        }
+        before = before.checked_add(word(block, 4)?)?;
+    }
+    Some(before as usize == begins.len())
+}
+
+#[cfg(test)]
+#[path = "gitlinks_tests.rs"]
+mod tests;

@@ -1,0 +1,125 @@
+//! What there is of git before the run, so that what the run adds can be told from it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::git::{self, GitDir};
+use super::islands::{self, Island};
+use crate::launch::quarantine::gitlinks::gitlinks;
+use crate::plan::{GitPlan, Repository};
+use glee_policy::resolved::FsAccess;
+
+/// Linked worktrees of one repository that are looked at.
+const WORKTREES: usize = 256;
+
+/// `nested` are directories with a `.git` that a look into the trees has found.
+pub(super) fn find(
+    trees: &[PathBuf],
+    git: &[GitDir],
+    nested: &[PathBuf],
+    islands: &[Island],
+    unprotected: &BTreeSet<String>,
+) -> GitPlan {
+    let open = unprotected.contains(".git");
+    let without = |has: fn(&Path) -> bool| trees.iter().filter(|t| !open && !has(t)).cloned().collect();
+    let outside = git.iter().filter(|d| d.outside && d.access == FsAccess::ReadWrite);
+    let outside: Vec<PathBuf> = outside.map(|dir| dir.path.clone()).collect();
+    let beside = |island: &Island| {
+        let mut above = island.path.ancestors();
+        above
+            .find(|p| p.file_name() == Some(".git".as_ref()))
+            .map(Path::to_owned)
+    };
+    let known: BTreeSet<PathBuf> = islands.iter().filter_map(beside).collect();
+    let repositories = repositories(trees, nested, &outside);
+    let unlinked = unlinked(trees, nested, &repositories);
+    GitPlan {
+        fresh: without(|tree| tree.join(".git").symlink_metadata().is_ok()),
+        not_bare: without(git::looks_like_git),
+        trees: trees.iter().chain(&outside).cloned().collect(),
+        repositories,
+        unlinked,
+        known,
+    }
+}
+
+/// Every index that the command can write and that git on the host may read.
+fn repositories(trees: &[PathBuf], nested: &[PathBuf], outside: &[PathBuf]) -> Vec<Repository> {
+    let mut found = Vec::new();
+    let mut dirs: BTreeSet<PathBuf> = outside.iter().cloned().collect();
+    let submodules = trees.iter().flat_map(|tree| islands::submodules(tree));
+    let works: BTreeSet<PathBuf> = trees.iter().chain(nested).cloned().chain(submodules).collect();
+    for work in works {
+        if let Some(dir) = git::git_dir_of(&work) {
+            found.push(Repository {
+                index: dir.join("index"),
+                work: git::work_of(&dir).or(Some(work)),
+            });
+            dirs.insert(dir);
+        }
+    }
+    dirs.extend(
+        trees
+            .iter()
+            .flat_map(|tree| tree.ancestors())
+            .filter(|d| git::looks_like_git(d))
+            .map(Path::to_owned),
+    );
+    for dir in dirs {
+        let beside = dir
+            .parent()
+            .filter(|_| dir.file_name().is_some_and(|name| name == ".git"));
+        found.push(Repository {
+            index: dir.join("index"),
+            work: git::work_of(&dir).or(beside.map(Path::to_owned)),
+        });
+        let modules = git::modules(&dir).into_iter().map(|dir| (git::work_of(&dir), dir));
+        let worktrees = git::worktrees(&dir, WORKTREES)
+            .into_iter()
+            .map(|(dir, work)| (work, dir));
+        found.extend(modules.chain(worktrees).map(|(work, dir)| Repository {
+            work,
+            index: dir.join("index"),
+        }));
+    }
+    found.retain(|repository| {
+        repository.index.symlink_metadata().is_ok()
+            || trees.iter().chain(outside).any(|t| repository.index.starts_with(t))
+    });
+    // Of two accounts of one index the one that knows the working tree.
+    found.sort_by(|a, b| (&a.index, a.work.is_none()).cmp(&(&b.index, b.work.is_none())));
+    found.dedup_by(|later, first| later.index == first.index);
+    found
+}
+
+/// Nested repositories that no index names, so that nothing but a visit makes git look into them.
+fn unlinked(trees: &[PathBuf], nested: &[PathBuf], repositories: &[Repository]) -> BTreeSet<PathBuf> {
+    // Those with a pointer into the modules of a repository are that repository's.
+    let own = |dir: &&PathBuf| match git::git_dir_of(dir) {
+        Some(git) => git.ancestors().any(|dir| dir.ends_with(".git/modules")),
+        None => false,
+    };
+    let doubtful: Vec<&PathBuf> = nested
+        .iter()
+        .filter(|dir| !trees.contains(dir))
+        .filter(|dir| !own(dir))
+        .collect();
+    if doubtful.is_empty() {
+        return BTreeSet::new();
+    }
+    let mut linked = BTreeSet::new();
+    for Repository { work, index } in repositories {
+        match (gitlinks(index), work) {
+            (Some(links), Some(work)) => linked.extend(links.into_iter().map(|link| work.join(link))),
+            (Some(links), None) if links.is_empty() => {}
+            // Nobody can tell: they count as linked.
+            (Some(_) | None, _) => return BTreeSet::new(),
+        }
+    }
+    let not_linked = doubtful.into_iter().filter(|dir| !linked.contains(*dir));
+    not_linked
+        .map(|dir| dir.join(".git"))
+        .filter(|git| fs::symlink_metadata(git).is_ok())
+        .collect()
+}

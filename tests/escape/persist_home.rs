@@ -1,0 +1,43 @@
+//! A home that lies in the writable project: what the person's shell, git and this program itself would obey. Under `workspace`.
+
+use glee_tests::{Attempt, Leak, attempt};
+
+/// The project is the home, and the file is not there yet.
+fn plant(path: &'static str) -> Attempt {
+    let script =
+        format!("mkdir -p $(dirname {path}); echo evil > x; cp x {path}; mv x {path}; ln -s x {path}; rm -f x");
+    attempt(script, Leak::Changed(path)).workspace().env("HOME", "@PROJECT")
+}
+
+/// The home lies below the project.
+fn plant_below(path: &'static str) -> Attempt {
+    plant(path)
+        .given(|w| {
+            w.dir("@PROJECT/h");
+        })
+        .env("HOME", "@PROJECT/h")
+}
+
+claims! {
+    trust_is_not_planted => plant("@PROJECT/.config/glee/trust.json"),
+    trust_is_not_planted_beside_other_configuration => plant("@PROJECT/.config/glee/trust.json")
+        .file("@PROJECT/.config/other", ""),
+    policy_is_not_planted => plant("@PROJECT/.config/glee/policies/evil.yml").given(|w| { w.dir("@PROJECT/.config"); }),
+    trust_is_not_planted_where_xdg_puts_it => plant("@PROJECT/cfg/glee/trust.json").env("HOME", "@HOME")
+        .env("XDG_CONFIG_HOME", "@PROJECT/cfg"),
+    key_is_not_planted => plant("@PROJECT/.ssh/authorized_keys"),
+    configuration_of_git_is_not_planted => plant("@PROJECT/.gitconfig"),
+    configuration_of_git_is_not_changed => plant("@PROJECT/.gitconfig").file("@PROJECT/.gitconfig", "[user]\n"),
+    configuration_of_git_is_not_planted_where_xdg_puts_it => plant("@PROJECT/.config/git/config"),
+    aliases_of_bash_are_not_planted => plant("@PROJECT/.bash_aliases"),
+    configuration_of_fish_is_not_planted => plant("@PROJECT/.config/fish/config.fish"),
+    unit_of_systemd_is_not_planted => plant("@PROJECT/.config/systemd/user/evil.service")
+        .given(|w| { w.dir("@PROJECT/.config"); }),
+    program_is_not_planted => plant("@PROJECT/.local/bin/ls").given(|w| { w.dir("@PROJECT/.local"); }),
+    program_of_a_toolchain_is_not_changed => plant("@PROJECT/.cargo/bin/cargo").file("@PROJECT/.cargo/bin/cargo", "old\n"),
+    link_in_place_of_a_toolchain_is_not_planted => attempt("ln -s @OUT .nvm", Leak::Changed("@PROJECT/.nvm")).workspace()
+        .env("HOME", "@PROJECT"),
+    bashrc_of_a_home_below_is_not_planted => plant_below("@PROJECT/h/.bashrc"),
+    key_of_a_home_below_is_not_planted => plant_below("@PROJECT/h/.ssh/authorized_keys"),
+    trust_of_a_home_below_is_not_planted => plant_below("@PROJECT/h/.config/glee/trust.json"),
+}

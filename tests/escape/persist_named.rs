@@ -1,0 +1,158 @@
+//! Hooks and configuration that git finds because something names them: its configuration, in all its spellings, links, and
+//! grants that reach into a git directory. Under `workspace`.
+
+use std::fs;
+
+use glee_tests::{Attempt, Leak, Outcome, World, attempt};
+
+/// A hook that the command writes to `path` would run at the host's next commit.
+fn hook(path: &'static str, given: fn(&World)) -> Attempt {
+    let script = format!(
+        "mkdir -p $(dirname {path}); printf '#!/bin/sh\\n@OUT/payload\\n' > {path}; chmod +x {path}; \
+         rm -rf x; mkdir x; cp {path} x/pre-commit"
+    );
+    attempt(script, Leak::Seen(git_ran_code))
+        .given(repository)
+        .given(given)
+        .workspace()
+}
+
+/// A file of configuration that the command writes would be read by the host's next git.
+fn settings(path: &'static str, given: fn(&World)) -> Attempt {
+    let script = format!("printf '[core]\\nfsmonitor=@OUT/payload\\n' > {path}");
+    attempt(script, Leak::Seen(git_ran_code))
+        .given(repository)
+        .given(given)
+        .workspace()
+}
+
+fn repository(w: &World) {
+    w.program("@OUT/payload", &w.fill("#!/bin/sh\ntouch @OUT/pwned\n"));
+    w.git_init();
+}
+
+/// Adds to a file of the host's, as the caller.
+fn say(w: &World, file: &str, text: &str) {
+    w.host_does(&format!("printf '{text}' >> {file}"));
+}
+
+fn git_ran_code(w: &World, _: &Outcome) -> Option<String> {
+    let _ = fs::remove_file(w.path("@OUT/pwned"));
+    w.settle();
+    for args in [&["status"][..], &["commit", "--allow-empty", "-qm", "mine"]] {
+        let _ = w.host_command("git").args(args).output();
+    }
+    fs::exists(w.path("@OUT/pwned"))
+        .unwrap_or(false)
+        .then(|| "git on the host ran what the sandbox had planted".into())
+}
+
+fn worktree(w: &World) {
+    fs::remove_dir_all(w.path("@PROJECT")).expect("make room for the worktree");
+    w.dir("@OUT/main/.githooks");
+    w.git("@OUT/main", &["init", "-q"]);
+    w.file("@OUT/main/.githooks/readme", "");
+    w.git("@OUT/main", &["add", "."]);
+    w.git("@OUT/main", &["commit", "-q", "-m", "first"]);
+    w.git("@OUT/main", &["config", "core.hooksPath", ".githooks"]);
+    w.git(
+        "@OUT/main",
+        &["worktree", "add", "-q", "-b", "side", &w.fill("@PROJECT")],
+    );
+}
+
+fn evil_in_git(w: &World, _: &Outcome) -> Option<String> {
+    let text = fs::read_to_string(w.path("@PROJECT/.git/config")).unwrap_or_default();
+    text.contains("evil").then(|| "the configuration was changed".into())
+}
+
+/// The policy "may commit, may change only src".
+const SRC_AND_GIT: &str = "extends: restricted\nfs: {read: [\".\"], write: [\"src\", \".git\"]}\n";
+
+claims! {
+    hooks_in_a_directory_to_be_made => hook(".githooks/pre-commit",
+        |w| say(w, ".git/config", "[core]\\n\\thooksPath = .githooks\\n")),
+    hooks_named_before_a_comment => hook(".githooks/pre-commit",
+        |w| say(w, ".git/config", "[core]\\n\\thooksPath = .githooks # ours\\n")),
+    hooks_named_with_a_tilde => hook(".githooks/pre-commit",
+        |w| say(w, ".git/config", "[core]\\n\\thooksPath = ~/project/.githooks\\n")),
+    hooks_named_on_two_lines => hook(".githooks/pre-commit",
+        |w| say(w, ".git/config", "[core]\\n\\thooksPath = .git\\\\\\nhooks\\n")),
+    hooks_named_in_an_included_file => hook(".githooks/pre-commit", |w| {
+        say(w, ".git/config", "[include]\\n\\tpath = ../a.cfg\\n");
+        say(w, "a.cfg", "[core]\\n\\thooksPath = .githooks\\n");
+    }),
+    hooks_named_in_the_configuration_of_the_worktree => hook(".githooks/pre-commit", |w| {
+        say(w, ".git/config", "[extensions]\\n\\tworktreeConfig = true\\n");
+        say(w, ".git/config.worktree", "[core]\\n\\thooksPath = .githooks\\n");
+    }),
+    hooks_named_in_the_configuration_of_the_caller => hook(".githooks/pre-commit",
+        |w| say(w, "@HOME/.gitconfig", "[core]\\n\\thooksPath = .githooks\\n")),
+    hooks_beside_the_part_of_husky => hook(".husky/pre-commit", |w| {
+        say(w, ".git/config", "[core]\\n\\thooksPath = .husky/_\\n");
+        w.dir("@PROJECT/.husky/_");
+        w.program("@PROJECT/.husky/_/pre-commit", "#!/bin/sh\nexec .husky/pre-commit\n");
+        w.program("@PROJECT/.husky/pre-commit", "#!/bin/sh\n");
+    }),
+    hooks_in_the_project_itself => hook("pre-commit",
+        |w| say(w, ".git/config", "[core]\\n\\thooksPath = .\\n")),
+    hooks_of_a_linked_worktree => hook(".githooks/pre-commit", worktree),
+    hook_behind_a_link => hook("scripts/check.sh", |w| {
+        w.program("@PROJECT/scripts/check.sh", "#!/bin/sh\n");
+        w.link("../../scripts/check.sh", "@PROJECT/.git/hooks/pre-commit");
+    }),
+    hook_behind_a_link_to_nothing => hook("scripts/check.sh",
+        |w| w.link("../../scripts/check.sh", "@PROJECT/.git/hooks/pre-commit")),
+
+    configuration_in_a_file_to_be_made => settings("local.cfg",
+        |w| say(w, ".git/config", "[include]\\n\\tpath = ../local.cfg\\n")),
+    configuration_in_a_file_that_an_included_one_includes => settings("b.cfg", |w| {
+        say(w, ".git/config", "[include]\\n\\tpath = ../a.cfg\\n");
+        say(w, "a.cfg", "[include]\\n\\tpath = b.cfg\\n");
+    }),
+    configuration_in_a_file_of_a_condition => settings("b.cfg",
+        |w| say(w, ".git/config", "[includeIf \"gitdir:**\"]\\n\\tpath = \"../b.cfg\" ; ours\\n")),
+    configuration_in_a_file_named_with_a_tilde => settings("b.cfg",
+        |w| say(w, ".git/config", "[include]\\n\\tpath = ~/project/b.cfg\\n")),
+
+    settings_behind_a_link_in_a_directory => attempt("echo evil >> cl.json", Leak::Changed("@PROJECT/cl.json"))
+        .file("@PROJECT/cl.json", "{}\n")
+        .given(|w| { w.dir("@PROJECT/.claude"); w.link("../cl.json", "@PROJECT/.claude/settings.json"); }).workspace(),
+    settings_behind_a_link_to_two_directories_to_be_made => attempt("mkdir -p no/such; echo evil > no/such/workspace.xml",
+        Leak::Changed("@PROJECT/no/such/workspace.xml")).given(|w| w.link("no/such", "@PROJECT/.idea")).workspace(),
+    settings_behind_a_link_to_the_project => attempt("echo evil > settings.json", Leak::Changed("@PROJECT/settings.json"))
+        .given(|w| w.link(".", "@PROJECT/.claude")).workspace(),
+    links_in_a_circle_do_not_stop_the_run => attempt("echo evil > .envrc", Leak::Changed("@PROJECT/.envrc"))
+        .given(|w| { w.link("loop", "@PROJECT/.codex"); w.link(".codex", "@PROJECT/loop"); }).workspace(),
+    pipes_for_files_do_not_stop_the_run => attempt("echo evil > .envrc", Leak::Changed("@PROJECT/.envrc")).given(|w| {
+        w.git_init();
+        w.host_does("mkdir -p .git/worktrees/e .git/worktrees/f; mkfifo .git/worktrees/e/gitdir .gitmodules; \
+            ln -s /dev/zero .git/worktrees/f/gitdir; rm .git/index; mkfifo .git/index");
+    }).workspace(),
+    link_for_the_worktrees_does_not_stop_the_run => attempt("echo evil > .envrc", Leak::Changed("@PROJECT/.envrc"))
+        .given(|w| { w.git_init(); w.dir("@PROJECT/w/x"); w.link("../w", "@PROJECT/.git/worktrees"); }).workspace(),
+
+    configuration_in_a_granted_git_directory => attempt("echo evil >> .git/config", Leak::Changed("@PROJECT/.git/config"))
+        .given(|w| { w.git_init(); w.dir("@PROJECT/src"); }).yaml(SRC_AND_GIT),
+    hook_in_a_granted_git_directory => attempt("echo evil >> .git/hooks/post-checkout",
+        Leak::Changed("@PROJECT/.git/hooks/post-checkout")).given(|w| { w.git_init(); w.dir("@PROJECT/src"); }).yaml(SRC_AND_GIT),
+    configuration_in_a_git_directory_granted_by_a_flag => attempt("echo evil >> .git/config",
+        Leak::Changed("@PROJECT/.git/config")).given(World::git_init).flags(&["--write", ".git"]),
+    configuration_of_a_bare_repository => attempt("echo evil >> config", Leak::Changed("@PROJECT/config"))
+        .given(|w| { w.git("@PROJECT", &["init", "-q", "--bare"]); }).workspace(),
+    configuration_of_a_bare_repository_below_the_project => attempt("echo evil >> srv.git/config; \
+        echo evil > srv.git/hooks/update", Leak::Changed("@PROJECT/srv.git/config"))
+        .given(|w| { w.git("@PROJECT", &["init", "-q", "--bare", "srv.git"]); }).workspace(),
+
+    /// git writes `config.lock` and renames it: a second name for that file would be a name for the configuration.
+    configuration_that_the_host_writes_gets_no_second_name => attempt("/usr/bin/python3 -c 'if True:
+        import os, time
+        print(\"\", flush=True); os.system(\"@A mark ready @ID\")
+        end = time.time() + 4
+        while time.time() < end:
+            try: os.link(\".git/config.lock\", \".git/x\"); break
+            except OSError: pass
+        time.sleep(0.3)
+        open(\".git/x\", \"a\").write(\"# evil\\n\")'", Leak::Seen(evil_in_git)).given(World::git_init).workspace()
+        .meanwhile_only(|w| w.host_tries("for i in 1 2 3 4 5 6 7 8 9 10; do git config user.name host$i; [ -e .git/x ] && break; sleep 0.05; done")),
+}

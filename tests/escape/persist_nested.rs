@@ -1,0 +1,139 @@
+//! Repositories that the command makes itself and that the host's git would enter: nested, linked by one index or another,
+//! and kept from being disarmed. Under `workspace`.
+
+use std::fs;
+
+use glee_tests::{Attempt, Leak, Outcome, World, attempt};
+
+/// Makes the host's git run `@OUT/payload` from a repository at `$1`.
+const ARM: &str = "id() { git -c user.name=e -c user.email=e@e -c commit.gpgsign=false \"$@\"; }; \
+    new() { git init -q $1; id -C $1 commit -q --allow-empty -m e; }; \
+    arm() { printf '[core]\\nfsmonitor=@OUT/payload\\n' >> $1/.git/config; };";
+
+/// Writes an index with gitlinks: `index.py FILE LINK…`. With `--two-ways` it can be read in two ways.
+const INDEX: &str = r"import struct, hashlib, sys
+def head(mode, flags): return struct.pack('>10I', 0, 0, 0, 0, 0, 0, mode, 0, 0, 0) + b'\x11' * 20 + struct.pack('>H', flags)
+def pad(entry): return entry + b'\0' * (8 - len(entry) % 8)
+def entry(mode, name): return pad(head(mode, len(name)) + name)
+file, names = sys.argv[1], [n.encode() for n in sys.argv[2:] if n != '--two-ways']
+links = [entry(0o160000, name) for name in names]
+data = b'DIRC' + struct.pack('>II', 2, len(links)) + b''.join(links)
+if '--two-ways' in sys.argv:
+    first = b'a' + b'\0' * (8 - 63 % 8) + entry(0o100644, b'b') + b'AAAA' + struct.pack('>I', len(links[0]))
+    length = next(n for n in range(len(first), 0, -1) if (62 + n + 8) & ~7 == 62 + len(first))
+    data = b'DIRC' + struct.pack('>II', 2, 2) + head(0o100644, length) + first + links[0]
+open(file, 'wb').write(data + hashlib.sha1(data).digest())
+";
+
+/// The script nests a repository that the host's next `git status` would enter.
+fn trap(script: &str) -> Attempt {
+    attempt(format!("{ARM} {script}"), Leak::Seen(git_ran_code))
+        .given(|w| {
+            w.program("@OUT/payload", &w.fill("#!/bin/sh\ntouch @OUT/pwned\n"));
+            w.git_init();
+            w.file("@PROJECT/index.py", INDEX);
+        })
+        .workspace()
+}
+
+/// What a person does next, on the host, in whatever checkout there is.
+fn git_ran_code(w: &World, _: &Outcome) -> Option<String> {
+    let _ = fs::remove_file(w.path("@OUT/pwned"));
+    w.settle();
+    for dir in ["@PROJECT", "@PROJECT/inner", "@OUT/main"] {
+        if w.path(dir).is_dir() {
+            let _ = w.host_command("git").arg("status").current_dir(w.path(dir)).output();
+        }
+    }
+    fs::exists(w.path("@OUT/pwned"))
+        .unwrap_or(false)
+        .then(|| "git on the host ran what the sandbox had planted".into())
+}
+
+fn submodule(w: &World) {
+    w.dir("@OUT/lib");
+    w.git("@OUT/lib", &["init", "-q"]);
+    w.git("@OUT/lib", &["commit", "-q", "--allow-empty", "-m", "lib"]);
+    w.host_does("git -c protocol.file.allow=always submodule add -q @OUT/lib lib && git commit -qm submodule");
+}
+
+/// A repository of the host's in `dir`.
+fn repository(w: &World, dir: &str) {
+    w.dir(dir);
+    w.git(dir, &["init", "-q"]);
+    w.git(dir, &["commit", "-q", "--allow-empty", "-m", "first"]);
+}
+
+/// A linked worktree `@PROJECT/../wt` cannot be the project, so the project is made one of `@OUT/main`.
+fn worktree(w: &World) {
+    fs::remove_dir_all(w.path("@PROJECT")).expect("make room for the worktree");
+    repository(w, "@OUT/main");
+    w.git(
+        "@OUT/main",
+        &["worktree", "add", "-q", "-b", "side", &w.fill("@PROJECT")],
+    );
+    w.file("@PROJECT/index.py", INDEX);
+}
+
+/// In a project without a repository of its own.
+fn without_repository(script: &str) -> Attempt {
+    trap(script).given(|w| fs::remove_dir_all(w.path("@PROJECT/.git")).expect("remove the repository"))
+}
+
+claims! {
+    repository_in_the_index_of_a_nested_one_is_disarmed => trap("new a; new a/b; git -C a add b; \
+        id -C a commit -qm b; git add a; arm a/b"),
+    repository_in_the_index_of_a_submodule_is_disarmed => trap("new lib/n; git -C lib add n; arm lib/n").given(submodule),
+    repository_in_the_index_of_a_known_one_is_disarmed => trap("new inner/n; git -C inner add n; arm inner/n")
+        .given(|w| repository(w, "@PROJECT/inner")),
+    repository_in_the_index_of_the_main_checkout_is_disarmed => trap("new n; arm n; \
+        /usr/bin/python3 index.py @OUT/main/.git/index $(realpath -m --relative-to=@OUT/main @PROJECT/n)").given(worktree),
+    repository_in_the_index_of_the_worktree_is_disarmed => trap("new n; arm n; git add n").given(worktree),
+    repository_in_an_index_that_can_be_read_in_two_ways_is_disarmed => trap("new n; arm n; \
+        /usr/bin/python3 index.py .git/index n --two-ways"),
+    repository_in_a_split_index_is_disarmed => trap("new n; arm n; git add n; git update-index --split-index"),
+    repository_in_an_index_of_version_4_is_disarmed => trap("new n; git add n; git update-index --index-version 4; arm n"),
+    repository_that_nothing_linked_before_is_disarmed_when_linked => trap("git update-index --add \
+        --cacheinfo 160000,$(cat n/.git/refs/heads/*),n").given(|w| {
+            repository(w, "@PROJECT/n");
+            w.git("@PROJECT/n", &["config", "core.fsmonitor", &w.fill("@OUT/payload")]);
+        }),
+
+    repository_that_cannot_be_written_is_disarmed => trap("new n; git add n; arm n; chmod 0555 n/.git"),
+    repository_that_cannot_be_listed_is_disarmed => trap("new n; git add n; arm n; chmod 0311 n/.git"),
+    repository_in_a_directory_that_cannot_be_written_is_disarmed => trap("new n; git add n; arm n; \
+        mkdir z; mv n/.git z/r; echo 'gitdir: ../z/r' > n/.git; chmod 0555 n"),
+    repository_deep_in_directories_that_cannot_be_listed_is_disarmed => trap("mkdir -p d; new d/n; git add d/n; \
+        arm d/n; git update-index --split-index; chmod 0311 d d/n"),
+    repository_with_many_names_set_aside_is_disarmed => trap("new n; git add n; arm n; \
+        : > n/.git/config.set-aside; i=0; while [ $i -lt 1001 ]; do : > n/.git/config.set-aside$i; i=$((i+1)); done"),
+    repository_of_the_project_that_cannot_be_written_is_disarmed => without_repository("git init -q .; arm .; \
+        chmod 0555 .git"),
+    project_does_not_become_a_git_directory => without_repository("git init -q --bare b; mv b/* .; \
+        printf '[core]\\nrepositoryformatversion=0\\nbare=false\\nworktree=.\\nfsmonitor=@OUT/payload\\n' > config"),
+
+    /// The supervisor itself renames: nothing outside the project may be its target.
+    repository_outside_is_not_disarmed_for_a_gitlink => attempt("/usr/bin/python3 index.py .git/index \
+        $(realpath -m --relative-to=@PROJECT @OUT/victim); echo evil >> @OUT/victim/.git/config",
+        Leak::Changed("@OUT/victim/.git/config")).given(|w| {
+            w.git_init();
+            w.file("@PROJECT/index.py", INDEX);
+            repository(w, "@OUT/victim");
+            w.git("@OUT/victim", &["config", "alias.st", "status"]);
+        }).workspace(),
+    repository_outside_is_not_disarmed_through_a_link => attempt("ln -s @OUT d; \
+        /usr/bin/python3 index.py .git/index d/victim; echo evil >> @OUT/victim/.git/config",
+        Leak::Changed("@OUT/victim/.git/config")).given(|w| {
+            w.git_init();
+            w.file("@PROJECT/index.py", INDEX);
+            repository(w, "@OUT/victim");
+            w.git("@OUT/victim", &["config", "alias.st", "status"]);
+        }).workspace(),
+    directory_outside_gets_nothing_for_a_submodule => attempt("touch @OUT/victim/x",
+        Leak::Changed("@OUT/victim")).given(|w| {
+            w.git_init();
+            w.dir("@OUT/victim");
+            w.host_does("printf '[submodule \"x\"]\\n\\tpath = %s\\n' \
+                \"$(realpath -m --relative-to=@PROJECT @OUT/victim)\" > .gitmodules");
+        }).workspace(),
+}
