@@ -66,6 +66,12 @@ fn evil_in_git(w: &World, _: &Outcome) -> Option<String> {
     text.contains("evil").then(|| "the configuration was changed".into())
 }
 
+/// Git needs a moment to write it anew.
+fn large_configuration(w: &World) {
+    w.git_init();
+    w.host_does("seq -f '# %07g' 50000 >> .git/config");
+}
+
 /// The policy "may commit, may change only src".
 const SRC_AND_GIT: &str = "extends: restricted\nfs: {read: [\".\"], write: [\"src\", \".git\"]}\n";
 
@@ -95,7 +101,7 @@ claims! {
         w.program("@PROJECT/.husky/pre-commit", "#!/bin/sh\n");
     }),
     hooks_in_the_project_itself => hook("pre-commit",
-        |w| say(w, ".git/config", "[core]\\n\\thooksPath = .\\n")),
+        |w| say(w, ".git/config", "[core]\\n\\thooksPath = @PROJECT\\n")),
     hooks_of_a_linked_worktree => hook(".githooks/pre-commit", worktree),
     hook_behind_a_link => hook("scripts/check.sh", |w| {
         w.program("@PROJECT/scripts/check.sh", "#!/bin/sh\n");
@@ -132,6 +138,10 @@ claims! {
     link_for_the_worktrees_does_not_stop_the_run => attempt("echo evil > .envrc", Leak::Changed("@PROJECT/.envrc"))
         .given(|w| { w.git_init(); w.dir("@PROJECT/w/x"); w.link("../w", "@PROJECT/.git/worktrees"); }).workspace(),
 
+    configuration_of_a_git_directory_apart => settings("deep/store/config", |w| {
+        w.dir("@PROJECT/deep");
+        w.host_does("git init -q --separate-git-dir=deep/store .");
+    }),
     configuration_in_a_granted_git_directory => attempt("echo evil >> .git/config", Leak::Changed("@PROJECT/.git/config"))
         .given(|w| { w.git_init(); w.dir("@PROJECT/src"); }).yaml(SRC_AND_GIT),
     hook_in_a_granted_git_directory => attempt("echo evil >> .git/hooks/post-checkout",
@@ -146,13 +156,16 @@ claims! {
 
     /// git writes `config.lock` and renames it: a second name for that file would be a name for the configuration.
     configuration_that_the_host_writes_gets_no_second_name => attempt("/usr/bin/python3 -c 'if True:
-        import os, time
+        import os, stat, time
         print(\"\", flush=True); os.system(\"@A mark ready @ID\")
-        end = time.time() + 4
+        end = time.time() + 15
         while time.time() < end:
             try: os.link(\".git/config.lock\", \".git/x\"); break
             except OSError: pass
+            try:
+                if stat.S_ISSOCK(os.lstat(\".git/config.lock\").st_mode): break
+            except OSError: pass
         time.sleep(0.3)
-        open(\".git/x\", \"a\").write(\"# evil\\n\")'", Leak::Seen(evil_in_git)).given(World::git_init).workspace()
-        .meanwhile_only(|w| w.host_tries("for i in 1 2 3 4 5 6 7 8 9 10; do git config user.name host$i; [ -e .git/x ] && break; sleep 0.05; done")),
+        open(\".git/x\", \"a\").write(\"# evil\\n\")'", Leak::Seen(evil_in_git)).given(large_configuration).workspace()
+        .meanwhile_only(|w| w.host_tries("for i in $(seq 200); do git config user.name host$i; [ -e .git/x ] && break; sleep 0.05; done")),
 }

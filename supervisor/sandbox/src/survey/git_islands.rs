@@ -43,8 +43,15 @@ impl Collect<'_> {
         let dot_git = root.join(".git");
         match placeholders::look(&dot_git) {
             Found::Other(meta) if meta.is_dir() => self.git_dir(&dot_git, &[root.to_owned()]),
-            // A pointer to a git directory elsewhere: who replaces it chooses the hooks.
-            Found::Other(_) => self.add(dot_git, None),
+            Found::Other(_) => {
+                // A pointer to a git directory elsewhere: who replaces it chooses the hooks.
+                self.add(dot_git, None);
+                // Modules and worktrees of a repository are found with that one.
+                let apart = |dir: &PathBuf| !dir.ancestors().any(|dir| dir.ends_with(".git"));
+                if let Some(dir) = git::git_dir_of(root).filter(apart) {
+                    self.git_dir(&dir, &[root.to_owned()]);
+                }
+            }
             Found::Placeholder(_) | Found::Absent => {}
         }
     }
