@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use glee_engine::run::{self, Options};
 use glee_engine::select::Selected;
+use glee_engine::text::visible;
 use glee_engine::trust::Standing;
 use glee_policy::Flags;
 
@@ -44,10 +45,21 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
     if let Some(cause) = finished.report.cause.filter(|cause| *cause != "deadline") {
         print::note(&format!("the limit on {cause} was reached"));
     }
-    for path in &finished.report.set_aside {
+    for path in finished.report.set_aside.iter().map(|path| visible(path)) {
         print::note(&format!(
             "`{path}` could make git run programs outside: it was renamed to `{path}.set-aside`"
         ));
+    }
+    for path in finished.report.privileges_removed.iter().map(|path| visible(path)) {
+        print::note(&format!(
+            "`{path}` was changed by the command: its setuid and setgid bits and capabilities were removed"
+        ));
+    }
+    for path in finished.report.privileges_unknown.iter().map(|path| visible(path)) {
+        print::error(
+            &format!("cannot look through `{path}` for changed programs with a setuid bit"),
+            Some("look yourself: find DIR -newerct TIME -perm /6000"),
+        );
     }
     if let Some(error) = &finished.report_error {
         let to = options.report.unwrap_or_default();

@@ -43,6 +43,10 @@ pub struct Report {
     pub unwatched: Vec<String>,
     /// Hooks and configuration of a repository that the run itself made, renamed so that the host's git runs nothing.
     pub set_aside: Vec<String>,
+    /// Files that the run changed and that had a setuid or setgid bit or capabilities: they were removed.
+    pub privileges_removed: Vec<String>,
+    /// Trees that could not be looked through for such files.
+    pub privileges_unknown: Vec<String>,
     /// Clauses left out because the machine has nothing for them.
     pub omitted: Vec<String>,
 }
@@ -116,6 +120,8 @@ impl Report {
             appeared: Vec::new(),
             unwatched: Vec::new(),
             set_aside: Vec::new(),
+            privileges_removed: Vec::new(),
+            privileges_unknown: Vec::new(),
             omitted: Vec::new(),
         }
     }
@@ -155,16 +161,10 @@ impl Report {
                 covered: a.covered,
             })
             .collect();
-        self.unwatched = outcome
-            .unwatched
-            .iter()
-            .map(|dir| dir.to_string_lossy().into_owned())
-            .collect();
-        self.set_aside = outcome
-            .set_aside
-            .iter()
-            .map(|path| path.to_string_lossy().into_owned())
-            .collect();
+        self.unwatched = texts(&outcome.unwatched);
+        self.set_aside = texts(&outcome.set_aside);
+        self.privileges_removed = texts(&outcome.privileges_removed);
+        self.privileges_unknown = texts(&outcome.privileges_unknown);
         self.cause = match outcome.cause {
             Some(Cause::Memory) => Some("memory"),
             Some(Cause::Deadline) => Some("deadline"),
@@ -214,6 +214,10 @@ impl Report {
             }
         }
     }
+}
+
+fn texts(paths: &[PathBuf]) -> Vec<String> {
+    paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()
 }
 
 /// Where a report goes, opened before the command starts: what it renames or links meanwhile leads nowhere else.

@@ -10,6 +10,8 @@ mod locks;
 mod outcome;
 pub(crate) mod placeholders;
 mod quarantine;
+mod setids;
+mod stdio;
 mod supervise;
 mod terminal;
 mod warden;
@@ -32,21 +34,25 @@ use crate::sys::{fd, path, socket, term};
 use idmap::Trees;
 use janitor::Janitor;
 use placeholders::Placeholders;
+use setids::Since;
 use warden::Warden;
 
 /// Carries out the plan. The process must have one thread.
 pub fn run(plan: &SandboxPlan) -> Result<Outcome, LaunchError> {
-    let started = Instant::now();
+    let (started, since) = (Instant::now(), Since::now());
     fd::ensure_stdio().map_err(|error| LaunchError::step("standard files", error))?;
+    stdio::check(plan)?;
     let terminals = [0, 1, 2].map(|number| term::is_terminal(fd::borrow(number)));
     let (table, filter) = compile(plan)?;
     let ignored = event::ignored_signals();
+    // Ignored, the kernel would collect our children before we can ask how they ended.
+    event::restore(libc::SIGCHLD);
     let signals =
         event::signal_fd(&supervise::signals(&ignored)).map_err(|error| LaunchError::step("signals", error))?;
     let (ours, theirs) = socket::pair().map_err(|error| LaunchError::step("control socket", error))?;
     let facts = cgroup::detect();
     // Before anything is made that would outlive us.
-    let janitor = janitor::start(&facts, plan)?;
+    let janitor = janitor::start(&facts, plan, since)?;
     let size = terminal::size(terminals);
     let caller = Caller {
         signals,
@@ -54,6 +60,7 @@ pub fn run(plan: &SandboxPlan) -> Result<Outcome, LaunchError> {
         size,
         ignored,
         started,
+        since,
         janitor: &janitor,
     };
     let result = guarded(plan, &table, &filter, &facts, Ends { ours, theirs }, caller);
@@ -87,6 +94,7 @@ fn guarded(
     let mut outcome = supervise::watch(plan, child, table, &group.group, &caller)?;
     if plan.containment == Containment::Namespaces {
         outcome.set_aside.extend(quarantine::after(plan));
+        (outcome.privileges_removed, outcome.privileges_unknown) = setids::strip(plan, caller.since);
     }
     outcome.layers.missing_limits = missing.iter().map(|m| format!("{}: {}", m.limit, m.reason)).collect();
     Ok(outcome)
@@ -114,6 +122,7 @@ pub(crate) struct Caller<'a> {
     size: Option<Size>,
     ignored: Vec<i32>,
     started: Instant,
+    since: Since,
     janitor: &'a Janitor,
 }
 

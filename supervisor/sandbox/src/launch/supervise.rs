@@ -30,14 +30,22 @@ const SIGNALS: &[i32] = &[
     libc::SIGWINCH,
     libc::SIGTSTP,
     libc::SIGCONT,
+    libc::SIGURG,
+    libc::SIGALRM,
+    libc::SIGVTALRM,
+    libc::SIGPROF,
+    libc::SIGIO,
+    libc::SIGPWR,
+    libc::SIGXCPU,
 ];
 
-/// Those of them that the caller has not ignored.
+/// Those of them, and of the real-time ones, that the caller has not ignored.
 pub(super) fn signals(ignored: &[i32]) -> Vec<i32> {
     SIGNALS
         .iter()
         .copied()
-        .filter(|signal| !ignored.contains(signal))
+        .chain(libc::SIGRTMIN()..=libc::SIGRTMAX())
+        .filter(|signal| !ignored.contains(signal) && !event::is_ignored(*signal))
         .collect()
 }
 
@@ -208,20 +216,17 @@ impl Supervisor<'_> {
 
     fn signal(&mut self, number: i32) {
         match number {
-            libc::SIGWINCH => {
-                if let Some(relay) = &self.relay {
-                    relay.resize();
-                }
-            }
+            libc::SIGWINCH => match &self.relay {
+                Some(relay) => relay.resize(),
+                None => self.order(Order::Signal(number)),
+            },
             libc::SIGTSTP => {
                 self.order(Order::Signal(libc::SIGTSTP));
                 if self.relay.is_none() {
                     self.suspend();
                 }
             }
-            libc::SIGCONT => {}
-            libc::SIGUSR1 | libc::SIGUSR2 => self.order(Order::Signal(number)),
-            _ => {
+            libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGQUIT => {
                 self.asked_to_end += 1;
                 if self.asked_to_end > 1 {
                     self.ended_by = Some(number);
@@ -230,6 +235,7 @@ impl Supervisor<'_> {
                     self.order(Order::Signal(number));
                 }
             }
+            _ => self.order(Order::Signal(number)),
         }
     }
 
@@ -354,6 +360,8 @@ impl Supervisor<'_> {
             appeared,
             unwatched,
             set_aside,
+            privileges_removed: Vec::new(),
+            privileges_unknown: Vec::new(),
             cause,
             out_of_memory: verdict.out_of_memory() || cause == Some(Cause::Memory),
             out_of_pids: verdict.out_of_pids(),
