@@ -50,7 +50,7 @@ pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> !
     }
     // We are the sandbox's user with no capability, no new root to go to, and only the allowed calls.
     let mut error = process::exec(&files.program, &files.argv, &files.env);
-    if error.raw_os_error() == Some(libc::ENOEXEC) {
+    if error.raw_os_error() == Some(libc::ENOEXEC) && is_text(&plan.command.program) {
         // A script without an interpreter line: what a shell would do with it.
         let mut argv = vec![c"/bin/sh".to_owned(), files.program.clone()];
         argv.extend(files.argv.into_iter().skip(1));
@@ -60,6 +60,15 @@ pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> !
     // If the supervisor is gone there is nobody left to tell.
     let _ = Report::NotExecuted { errno }.send(control.as_fd());
     process::exit_now(126)
+}
+
+/// No program of another machine, and nothing cut off: those are not for a shell.
+fn is_text(program: &Path) -> bool {
+    let mut head = [0; 256];
+    let read = std::fs::File::open(program).and_then(|file| fd::read(file.as_fd(), &mut head));
+    let head = head.get(..read.unwrap_or(0)).unwrap_or_default();
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    !line.contains(&0) && !line.starts_with(b"\x7fELF")
 }
 
 struct Files {

@@ -99,7 +99,7 @@ pub(crate) fn main(mut inheritance: Inheritance<'_>) -> ! {
 fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed> {
     let plan = inheritance.plan;
     // We are a copy of the supervisor in new namespaces: nobody in our user namespace yet, outside still the caller.
-    process::die_with_parent().step("die with parent")?;
+    tie(plan).step("die with parent")?;
     // Its own death would not wake us on the control socket alone: the janitor holds the other end, too.
     let waiting = [
         (Some(inheritance.control.as_fd()), Want::Read),
@@ -123,7 +123,7 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
         Containment::Landlock | Containment::Inherit => process::child_subreaper().step("subreaper")?,
     }
     // PDEATHSIG is lost by a change of ids, and never fires for a parent that died before it was set.
-    process::die_with_parent().step("die with parent")?;
+    tie(plan).step("die with parent")?;
     if event::poll(
         &[(Some(inheritance.alive.as_fd()), Want::Nothing)],
         Some(std::time::Duration::ZERO),
@@ -155,6 +155,15 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
         .send(inheritance.control.as_fd())
         .step("pseudo-terminal")?;
     Ok(Some(slave))
+}
+
+/// Our death is the death of our pid namespace, so we go with the supervisor. Without such a namespace we must outlive it:
+/// nobody else knows our descendants, and the liveness pipe tells us when to end them.
+fn tie(plan: &SandboxPlan) -> io::Result<()> {
+    match plan.containment {
+        Containment::Namespaces => process::die_with_parent(),
+        Containment::Landlock | Containment::Inherit => Ok(()),
+    }
 }
 
 /// From a fresh clone to a finished root.
@@ -194,9 +203,14 @@ fn enter(inheritance: &Inheritance<'_>) -> Result<(), Failed> {
 
 /// Closes everything but the two descriptors pid 1 needs. Returns them at their new places.
 fn keep_only(control: OwnedFd, alive: OwnedFd) -> io::Result<(OwnedFd, OwnedFd)> {
-    // Above everything that is open, so that the low numbers can go in one call.
-    let raise = |fd: OwnedFd| fd::dup_from(fd.as_fd(), 1000).or_else(|_| fd::dup_from(fd.as_fd(), 64));
-    let (control, alive) = (raise(control)?, raise(alive)?);
+    // Above everything that is open, so that the low numbers can go in one call; where they are if the caller's limit on
+    // open files leaves no room.
+    let raise = |fd: OwnedFd| {
+        fd::dup_from(fd.as_fd(), 1000)
+            .or_else(|_| fd::dup_from(fd.as_fd(), 64))
+            .unwrap_or(fd)
+    };
+    let (control, alive) = (raise(control), raise(alive));
     let (a, b) = (control.as_raw_fd().unsigned_abs(), alive.as_raw_fd().unsigned_abs());
     let (low, high) = (a.min(b), a.max(b));
     fd::close_range(0, low.saturating_sub(1))?;
