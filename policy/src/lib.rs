@@ -21,6 +21,7 @@ pub mod narrow;
 mod node;
 pub mod origin;
 pub mod parse;
+mod path_problem;
 mod paths;
 pub mod policy;
 pub mod resolve;
