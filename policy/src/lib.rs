@@ -14,6 +14,7 @@ pub mod exceeds;
 pub mod glob;
 pub mod grants;
 pub mod injection;
+mod injection_tools;
 pub mod layer;
 pub mod meaning;
 pub mod names;
