@@ -4,6 +4,7 @@
 
 mod agent;
 mod memory;
+mod name;
 mod reap;
 pub(crate) mod root;
 mod tree;
@@ -81,6 +82,8 @@ fn give_up(control: &OwnedFd, failed: Failed) -> ! {
 
 /// Runs as the child of the supervisor. Never returns.
 pub(crate) fn main(mut inheritance: Inheritance<'_>) -> ! {
+    // What stays readable tells of flags and paths, and opens none of them.
+    let _ = name::hide_arguments();
     let terminal = match prepare(&mut inheritance) {
         Ok(terminal) => terminal,
         Err(failed) => give_up(&inheritance.control, failed),
