@@ -105,7 +105,14 @@ fn tidy(path: &Path) -> PathBuf {
 }
 
 fn check(path: &Path) -> Result<bool, NotFound> {
-    let Ok(meta) = fs::metadata(path) else { return Ok(false) };
+    let meta = match fs::metadata(path) {
+        Ok(meta) => meta,
+        // It may be there: we are not let in to see.
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            return Err(NotFound::NotExecutable { path: path.to_owned() });
+        }
+        Err(_) => return Ok(false),
+    };
     if meta.is_dir() {
         return Err(NotFound::Directory { path: path.to_owned() });
     }
