@@ -148,11 +148,7 @@ fn changed_program_of_root_keeps_no_rights() {
         (0o4755, b'X', false),
         "the attack does not work bare"
     );
-    assert_eq!(
-        rights(&bare, "@PROJECT/capable").2,
-        true,
-        "the attack does not work bare"
-    );
+    assert!(rights(&bare, "@PROJECT/capable").2, "the attack does not work bare");
 
     let world = privileged(false);
     let outcome = Run::sandboxed(&world, Policy::Named("workspace"))

@@ -5,6 +5,7 @@
 
 mod gitlinks;
 pub(crate) mod idmap;
+mod inside;
 mod janitor;
 mod locks;
 mod outcome;
