@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use crate::glob::GlobProblem;
 use crate::names::NameProblem;
 use crate::origin::{Origin, Source};
+pub use crate::path_problem::PathProblem;
 
 /// The largest policy file that is read.
 pub const MAX_BYTES: usize = 1 << 20;
@@ -14,23 +15,6 @@ pub const MAX_BYTES: usize = 1 << 20;
 pub const MAX_DEPTH: usize = 64;
 /// The longest chain of `extends`.
 pub const MAX_EXTENDS: usize = 8;
-
-/// What is wrong with a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum PathProblem {
-    #[error("is empty")]
-    Empty,
-    #[error("contains a NUL byte")]
-    Nul,
-    #[error("names another user's home")]
-    OtherUser,
-    #[error("is a pattern, and grants take paths")]
-    Pattern,
-    #[error("did not resolve to an absolute path")]
-    NotAbsolute,
-    #[error("leads out of the project through a symbolic link in it")]
-    LeadsOut,
-}
 
 /// What is wrong with a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -128,6 +112,17 @@ pub enum PolicyError {
         path: String,
         problem: PathProblem,
     },
+    #[error(
+        "`{flag} {}` leads to `{}`, through a symbolic link in the project",
+        shown(path),
+        shown(leads_to)
+    )]
+    FlagLeadsOut {
+        at: Origin,
+        flag: String,
+        path: String,
+        leads_to: String,
+    },
     #[error("`{}`: the pattern `{}` {problem}", shown(key), shown(pattern))]
     BadGlob {
         at: Origin,
@@ -205,6 +200,7 @@ impl PolicyError {
             | Self::BadNumber { at, .. }
             | Self::BadText { at, .. }
             | Self::BadPath { at, .. }
+            | Self::FlagLeadsOut { at, .. }
             | Self::BadGlob { at, .. }
             | Self::BadEnvName { at, .. }
             | Self::BadEnvPattern { at, .. }
@@ -245,7 +241,10 @@ impl PolicyError {
             Self::MissingField { field, .. } => format!("add `{field}:`, or write the item as a plain string"),
             Self::BadNumber { range, .. } => format!("write {range}"),
             Self::BadText { problem, .. } => text_help(*problem).into(),
-            Self::BadPath { problem, .. } => path_help(*problem).into(),
+            Self::BadPath { problem, .. } => problem.help().into(),
+            Self::FlagLeadsOut { flag, leads_to, .. } => {
+                format!("if that is meant: {flag} {}", shown(leads_to))
+            }
             Self::BadGlob { problem, .. } => problem.help().into(),
             Self::BadEnvName { .. } => "letters, digits and `_`, not starting with a digit".into(),
             Self::BadEnvPattern { .. } => "a `*` may only end a name, right after a `_`: `LC_*`".into(),
@@ -371,19 +370,6 @@ fn text_help(problem: TextProblem) -> &'static str {
         TextProblem::ProfileName => "letters, digits, `-`, `_` and `.`; `extends` takes a name, not a path",
         TextProblem::Image => "write `registry/name:tag`, without spaces and not starting with `-`",
         TextProblem::Url => "write `https://host[:port][/path]`, without a user or a password",
-    }
-}
-
-fn path_help(problem: PathProblem) -> &'static str {
-    match problem {
-        PathProblem::Empty => "write `.` for the project itself",
-        PathProblem::Nul => "remove the NUL byte",
-        PathProblem::OtherUser => {
-            "write the absolute path; `~` is only the caller's own home, and `./~` a file of that name"
-        }
-        PathProblem::Pattern => "a directory is granted with everything below it: write the directory",
-        PathProblem::NotAbsolute => "write an absolute path",
-        PathProblem::LeadsOut => "links in a project are a stranger's word: write the path that is meant",
     }
 }
 

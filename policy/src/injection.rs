@@ -3,6 +3,8 @@
 //! Pure data. They never pass into a sandbox, even where a policy allows them, and no policy and no flag may set them.
 //! Sources: glibc's `unsecvars.h`, sudo's list of bad variables, KERNEL-FACTS 7, and the manuals of the tools named.
 
+use crate::injection_tools as tools;
+
 /// By exact name, by group. The order within a group has no meaning.
 const EXACT: &[&[&str]] = &[
     // glibc, resolver, locale, terminal
@@ -234,13 +236,22 @@ const PAIRS: &[(&str, &str)] = &[
     ("CMAKE_", "_COMPILER_LAUNCHER"),
 ];
 
+fn prefixes() -> impl Iterator<Item = &'static str> {
+    PREFIXES.iter().chain(tools::PREFIXES).copied()
+}
+
 /// Does a variable of this name make programs load or run code?
 #[must_use]
 pub fn is_injection(name: &[u8]) -> bool {
     EXACT
         .iter()
         .any(|group| group.iter().any(|known| known.as_bytes() == name))
-        || PREFIXES.iter().any(|prefix| name.starts_with(prefix.as_bytes()))
+        || tools::NAMES
+            .iter()
+            .flat_map(|line| line.split(' '))
+            .any(|known| known.as_bytes() == name)
+        || prefixes().any(|prefix| name.starts_with(prefix.as_bytes()))
+        || tools::SUFFIXES.iter().any(|suffix| name.ends_with(suffix.as_bytes()))
         || PREFIXES_ANY_CASE.iter().any(|prefix| {
             name.get(..prefix.len())
                 .is_some_and(|head| head.eq_ignore_ascii_case(prefix.as_bytes()))
@@ -253,7 +264,7 @@ pub fn is_injection(name: &[u8]) -> bool {
 /// Could only such variables match a pattern with this prefix?
 #[must_use]
 pub fn is_injection_prefix(prefix: &str) -> bool {
-    PREFIXES.iter().any(|known| prefix.starts_with(known))
+    prefixes().any(|known| prefix.starts_with(known))
         || PREFIXES_ANY_CASE.iter().any(|known| {
             prefix
                 .get(..known.len())

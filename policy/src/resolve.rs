@@ -63,6 +63,18 @@ pub fn resolve(policy: &Policy, library: &dyn Library, host: &dyn Host) -> Resul
             }
         }
     }
+    let (grants, replaceable) = fixed(grants);
+    for grant in replaceable {
+        let key = grant.access.key();
+        match grant.need {
+            Need::Preferred => out.left_out.push(LeftOut {
+                key,
+                written: grant.written,
+                origin: grant.origin,
+            }),
+            Need::Required => return Err(replaceable_link(key, grant)),
+        }
+    }
     out.grants = normalise(grants, out.reach());
     let mut denies = Vec::new();
     for rule in &flat.deny {
@@ -200,6 +212,34 @@ fn leads_out(rule: &PathRule, walk: &Walk, host: &dyn Host) -> bool {
     let project = host.project();
     absolute(OsStr::new(&rule.written), project, home)
         .is_some_and(|path| path.starts_with(project) && !walk.path.starts_with(project))
+}
+
+/// Grants whose path no command can lead elsewhere, and the others: a link on the way lies in what a grant lets it write,
+/// and ends outside of that. The next run would grant whatever the link then says.
+pub(crate) fn fixed(grants: Vec<Grant>) -> (Vec<Grant>, Vec<Grant>) {
+    let writable: Vec<PathBuf> = grants
+        .iter()
+        .filter(|grant| grant.access == FsAccess::ReadWrite && grant.exists)
+        .map(|grant| grant.path.as_path().to_owned())
+        .collect();
+    let replaceable = |grant: &Grant| {
+        let inside = |tree: &&PathBuf| grant.links.iter().any(|(at, _)| at.starts_with(tree));
+        writable
+            .iter()
+            .filter(inside)
+            .any(|tree| !grant.path.as_path().starts_with(tree))
+    };
+    let (bad, good) = grants.into_iter().partition(replaceable);
+    (good, bad)
+}
+
+pub(crate) fn replaceable_link(key: &str, grant: Grant) -> PolicyError {
+    PolicyError::BadPath {
+        at: grant.origin,
+        key: key.to_owned(),
+        path: grant.written,
+        problem: PathProblem::Replaceable,
+    }
 }
 
 fn grant(key: &str, access: FsAccess, rule: &PathRule, host: &dyn Host) -> Result<Option<Grant>, PolicyError> {

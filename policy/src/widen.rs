@@ -13,10 +13,10 @@ use crate::error::{PathProblem, PolicyError};
 use crate::grants::normalise;
 use crate::injection::{is_injection, is_injection_prefix};
 use crate::names::NamePattern;
-use crate::origin::Origin;
+use crate::origin::{Origin, Source};
 use crate::paths::absolute;
-use crate::resolve::{Host, host_path};
-use crate::resolved::{FsAccess, Grant, Need, Network, ResolvedPolicy};
+use crate::resolve::{Host, fixed, host_path, replaceable_link};
+use crate::resolved::{FsAccess, Grant, LeftOut, Need, Network, ResolvedPolicy};
 
 /// What the invoking person adds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +56,22 @@ pub fn widen(policy: &mut ResolvedPolicy, flags: &Flags, host: &dyn Host) -> Res
     }
     for path in &flags.write {
         grants.push(grant(&out, flags, "--write", path, FsAccess::ReadWrite, host)?);
+    }
+    let (grants, replaceable) = fixed(grants);
+    for grant in replaceable {
+        if grant.need == Need::Preferred {
+            out.left_out.push(LeftOut {
+                key: grant.access.key(),
+                written: grant.written,
+                origin: grant.origin,
+            });
+            continue;
+        }
+        let key = match &grant.origin.source {
+            Source::Flag(flag) => flag.to_string(),
+            Source::Builtin(_) | Source::File(_) => grant.access.key().to_owned(),
+        };
+        return Err(replaceable_link(&key, grant));
     }
     out.grants = normalise(grants, out.reach());
     for name in &flags.net {
@@ -103,6 +119,17 @@ fn grant(
         });
     };
     let walk = host.walk(&path);
+    // Typed, but not what was meant: the project has put a link under that name.
+    let project = host.project();
+    let through_the_project = walk.links.iter().any(|(at, _)| at.starts_with(project));
+    if through_the_project && !walk.path.starts_with(project) {
+        return Err(PolicyError::FlagLeadsOut {
+            at: origin,
+            flag: flag.into(),
+            path: written,
+            leads_to: walk.path.to_string_lossy().into_owned(),
+        });
+    }
     let path = host_path(flag, &written, &origin, walk.path)?;
     if let Some(deny) = policy.denied_by(path.as_path()) {
         let (rule, deny) = (format!("fs.deny {}", deny.written), deny.origin.clone());

@@ -19,6 +19,29 @@ claims! {
         assert_eq!(through(at, ">&-", "echo lost 2> /dev/null || :; exit 3"), (Some(3), String::new(), String::new()));
     }
 
+    fn a_low_limit_on_open_files_does_not_stop_a_run(at) {
+        for limit in ["32", "48", "64", "100"] {
+            let enter = format!("ulimit -n {limit}; exec \"$@\"");
+            let seen = at.shell("restricted", "exit 5").through(["sh", "-c", &enter, "sh"]).go();
+            assert_eq!((seen.code(), seen.err()), (Some(5), String::new()), "{limit}");
+        }
+    }
+
+    fn children_that_the_caller_ignores_do_not_stop_a_run(at) {
+        let enter = "trap '' CHLD; exec \"$@\"";
+        let seen = at.shell("workspace", "exit 5").through(["sh", "-c", enter, "sh"]).go();
+        assert_eq!((seen.code(), seen.err()), (Some(5), String::new()));
+    }
+
+    fn a_directory_is_no_standard_file(at) {
+        for redirection in ["< @OUT", "< .", "1< @OUT", "2< @OUT"] {
+            let seen = through(at, &at.world.fill(redirection), "echo started");
+            assert_eq!((seen.0, seen.1.as_str()), (Some(125), ""), "{redirection}: {}", seen.2);
+        }
+        let told = through(at, "< .", "echo started").2;
+        assert!(told.contains("standard input is a directory"), "{told}");
+    }
+
     fn all_streams_closed_do_not_stop_a_run(at) {
         assert_eq!(through(at, "<&- >&- 2>&-", "exit 4"), (Some(4), String::new(), String::new()));
     }

@@ -19,6 +19,17 @@ claims! {
         assert_eq!(seen, signals.map(|n| 128 + n));
     }
 
+    fn a_program_of_another_machine_or_cut_off_is_126_and_not_for_a_shell(at) {
+        at.world.program("@PROJECT/cut", "\x7fELF");
+        at.world.program("@PROJECT/binary", "echo ran\0\n");
+        at.world.program("@PROJECT/script", "echo ran\n");
+        let seen = ["./cut", "./binary", "./script"].map(|name| {
+            let seen = at.seen(["run", "--policy", "restricted", "--", name]);
+            (seen.status, seen.stdout)
+        });
+        assert_eq!(seen, [(126, String::new()), (126, String::new()), (0, "ran\n".to_owned())]);
+    }
+
     fn the_deadline_gives_124(at) {
         let seen = at.call(["run", "--policy", "restricted", "--timeout", "1s", "--", "sleep", "50"]).go();
         assert_eq!((told(&seen), seen.out().as_str()), (124, ""));

@@ -33,6 +33,38 @@ claims! {
         assert_eq!(at.host("cat @OUT/two"), "changed\n");
     }
 
+    fn a_name_that_a_link_of_the_project_leads_out_is_refused_with_the_path_to_type(at) {
+        at.world.file("@OUT/private/key", "secret\n");
+        at.world.link(&at.world.fill("@OUT/private"), "@PROJECT/out");
+        for flag in ["--read", "--write"] {
+            for name in ["out", "./out", "@PROJECT/out", "out/key"] {
+                let words = [&format!("{flag} @OUT/private"), "symbolic link"];
+                at.is_refused(&["run", "--policy", "restricted", flag, name, "--", "echo", "started"], &words);
+            }
+        }
+        let script = "cat @OUT/private/key";
+        let flags = ["run", "--policy", "restricted", "--read", "@OUT/private", "--", "sh", "-c", script];
+        assert_eq!(at.seen(flags).whole(), (0, "secret\n", ""));
+    }
+
+    fn a_name_that_a_link_of_the_callers_own_leads_elsewhere_is_granted(at) {
+        at.world.file("@OUT/real/file", "granted\n");
+        at.world.link("real", "@OUT/link");
+        let flags = ["run", "--policy", "restricted", "--read", "@OUT/link", "--", "cat", "@OUT/link/file"];
+        assert_eq!(at.seen(flags).whole(), (0, "granted\n", ""));
+    }
+
+    fn a_grant_through_a_link_that_the_command_could_replace_is_refused(at) {
+        at.world.dir("@OUT/ws");
+        at.world.dir("@OUT/private");
+        at.world.link("../private", "@OUT/ws/out");
+        let policy = at.world.fill("extends: restricted\nfs: {write: ['@OUT/ws', '@OUT/ws/out']}\n");
+        at.world.file("@CONFIG/p.yml", &policy);
+        at.is_refused(&["run", "--policy", "@CONFIG/p.yml", "--", "echo", "started"], &["p.yml:2", "symbolic link"]);
+        let flags = ["run", "--policy", "restricted", "--write", "@OUT/ws", "--read", "@OUT/ws/out"];
+        at.is_refused(&[flags.as_slice(), &["--", "echo", "started"]].concat(), &["--read", "symbolic link"]);
+    }
+
     fn a_path_that_is_not_there_cannot_be_granted_for_reading(at) {
         at.is_refused(
             &["run", "--policy", "restricted", "--read", "@OUT/nosuch", "--", "echo", "started"],

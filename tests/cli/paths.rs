@@ -41,6 +41,33 @@ fn works_in_a_project_called(at: &Place, name: &[u8]) {
 }
 
 claims! {
+    fn a_tree_too_deep_to_be_searched_for_denied_names_is_hidden_and_stops_no_run(at) {
+        let deep = "import os\nfor i in range(2300): os.mkdir('a'); os.chdir('a')\nopen('.env', 'w').write('secret')";
+        at.host(&format!("mkdir -p x; cd x; python3 -c \"{deep}\""));
+        at.world.file("@CONFIG/p.yml", "extends: workspace\nfs: {deny: ['**/.env']}\n");
+        let look = "find . -name .env 2> /dev/null | head -c 100; echo ran";
+        let seen = at.seen(["run", "--policy", "@CONFIG/p.yml", "--", "sh", "-c", look]);
+        at.host("rm -rf x");
+        assert_eq!(seen.whole(), (0, "ran\n", ""));
+    }
+
+    fn the_whole_machine_is_not_granted_for_writing(at) {
+        at.is_refused(&["run", "--policy", "restricted", "--write", "/", "--", "echo", "started"], &["whole machine"]);
+        at.is_refused(&["run", "--project", "/", "--policy", "workspace", "--", "echo", "started"], &["whole machine"]);
+        let seen = at.call(["run", "--project", "/", "--policy", "restricted", "--", "echo", "read"]).cwd("/").go();
+        assert_eq!((seen.code(), seen.out().as_str()), (Some(0), "read\n"), "{}", seen.err());
+    }
+
+    fn a_command_behind_a_closed_directory_is_126(at) {
+        at.world.program("@PROJECT/shut/tool", "#!/bin/sh\necho ran\n");
+        at.world.mode("@PROJECT/shut", 0o000);
+        let seen = at.seen(["run", "--policy", "restricted", "--", "shut/tool"]);
+        at.world.mode("@PROJECT/shut", 0o755);
+        // Nothing is closed to root.
+        let expected = if at.world.caller() == glee_tests::Caller::Root { seen.status } else { 126 };
+        assert_eq!(seen.status, expected, "{}", seen.stderr);
+    }
+
     fn a_project_path_may_have_spaces(at) {
         works_in_a_project_called(at, b"two  words ");
     }

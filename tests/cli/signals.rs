@@ -55,6 +55,12 @@ fn ends_the_command_when_sent_twice(at: &Place, signal: &str, number: i32) {
 }
 
 claims! {
+    fn signals_without_a_meaning_of_ours_reach_the_command(at) {
+        for signal in ["ALRM", "VTALRM", "PROF", "IO", "PWR", "XCPU", "URG", "WINCH", "CONT", "40", "64"] {
+            reaches_the_command(at, signal);
+        }
+    }
+
     fn sigint_reaches_the_command(at) {
         reaches_the_command(at, "INT");
     }

@@ -39,6 +39,9 @@ const PID_1_IS_OPEN: Bare = Bare::RootWhere("this machine keeps root out of pid 
 });
 
 claims! {
+    directory_as_stdin_is_refused => detour("cat /proc/self/fd/0/secret").through(&["sh", "-c", "exec \"$@\" < @OUT", "sh"]).refused(),
+    file_below_dev_that_may_only_be_read_is_not_written => attempt("echo evil > /dev/shm/glee-@ID",
+        Leak::Changed("/dev/shm/glee-@ID")).file("/dev/shm/glee-@ID", "old\n").flags(&["--read", "/dev/shm/glee-@ID"]),
     symlink_in_the_project_leads_nowhere => detour("cat link").given(|w| w.link("@OUT/secret", "@PROJECT/link")),
     directory_symlink_in_the_project_leads_nowhere => detour("cat dir/secret")
         .given(|w| w.link("@OUT", "@PROJECT/dir")),

@@ -82,6 +82,13 @@ claims! {
     git_config_keys_do_not_pass_by_star => holding("GIT_CONFIG_VALUE_0")
         .yaml("extends: restricted\nenv: {allow: ['GIT_CONFIG_*']}\n"),
     git_exec_path_does_not_pass_by_policy => by_policy!("GIT_EXEC_PATH"),
+    tar_options_do_not_pass_by_flag => by_flag!("TAR_OPTIONS"),
+    ripgrep_configuration_does_not_pass_by_policy => by_policy!("RIPGREP_CONFIG_PATH"),
+    options_of_less_do_not_pass_by_flag => by_flag!("LESS"),
+    pager_of_a_tool_does_not_pass_by_policy => by_policy!("AWS_PAGER"),
+    library_path_of_r_does_not_pass_by_flag => by_flag!("R_LIBS_USER"),
+    load_path_of_guile_does_not_pass_by_star => holding("GUILE_LOAD_PATH")
+        .yaml("extends: restricted\nenv: {allow: ['GUILE_*']}\n"),
     rustc_wrapper_does_not_pass_by_flag => by_flag!("RUSTC_WRAPPER"),
     npm_configuration_does_not_pass_by_star => holding("npm_config_script_shell")
         .yaml("extends: restricted\nenv: {allow: ['npm_config_*']}\n"),

@@ -76,6 +76,16 @@ claims! {
         .yaml("extends: workspace\nisolation: landlock\nfs: {deny: ['.env']}\n").may_refuse(),
     daemon_ends_with_the_run => weaker("@A daemon 20 @ID", Leak::Survived),
     daemon_ends_at_the_deadline => weaker("@A daemon 30 @ID; @A stubborn 30 @ID", Leak::Survived).flags(&["--timeout", "1s"]).endless(Duration::from_secs(2)),
+    daemon_ends_with_a_killed_supervisor => weaker("@A daemon 30 @ID; @A mark ready @ID; sleep 30", Leak::Survived)
+        .ended_by("KILL"),
+    ignorer_of_signals_ends_with_a_killed_supervisor => weaker("setsid @A stubborn 30 @ID & sleep 0.2; \
+        @A mark ready @ID; sleep 30", Leak::Survived).ended_by("KILL"),
+    terminal_of_the_user_beside_it_is_not_written => weaker("for t in /dev/pts/[0-9]*; do \
+        echo spoken > $t && echo reached-@ID; done", Leak::Seen(|w, o| o.says(&w.fill("reached-@ID"))
+        .then(|| "a terminal was written to".into()))).given(|w| {
+            w.victim("script", &["-qec", "sleep 60", "/dev/null"], &[]);
+            std::thread::sleep(Duration::from_millis(300));
+        }),
     nothing_is_typed_into_the_terminal => weaker("@A tiocsti 0 @ID", Leak::Claimed).through(&["@A", "pty", "ttt"])
         .bare(Bare::Where("this kernel lets nobody push input back", || {
             std::fs::read_to_string("/proc/sys/dev/tty/legacy_tiocsti").map_or(true, |v| v.trim() == "1")

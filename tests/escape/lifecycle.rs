@@ -75,6 +75,13 @@ claims! {
     crowd_ends_with_a_killed_supervisor => orphaned("KILL", "@A crowd 60 30 @ID"),
     daemon_ends_with_a_killed_supervisor_though_pid_1_is_tampered_with => orphaned("KILL",
         "@A tamper '@PIDNS'; @A daemon 30 @ID"),
+    /// No containment, but an end.
+    daemon_under_inherit_ends_with_a_killed_supervisor => orphaned("KILL", "@A daemon 30 @ID")
+        .policy(glee_tests::Policy::Named("inherit")),
+    stubborn_child_under_inherit_ends_with_a_killed_supervisor => orphaned("KILL", "setsid @A stubborn 30 @ID & sleep 0.2")
+        .policy(glee_tests::Policy::Named("inherit")),
+    crowd_under_inherit_ends_with_a_killed_supervisor => orphaned("KILL", "@A crowd 60 30 @ID")
+        .policy(glee_tests::Policy::Named("inherit")),
     daemon_ends_with_a_segfaulted_supervisor => orphaned("SEGV", "@A daemon 30 @ID"),
     daemon_ends_with_a_supervisor_that_aborts => orphaned("ABRT", "@A daemon 30 @ID"),
 }

@@ -19,6 +19,9 @@ macro_rules! where_there {
 const NEEDS_RESOURCE: Bare = Bare::RootWhere("root lacks CAP_SYS_RESOURCE here", || glee_tests::capable(24));
 
 claims! {
+    arguments_of_the_supervisor_are_not_read => attempt("cat /proc/1/cmdline /proc/2/cmdline; ps axww",
+        Leak::Seen(|w, o| o.says(&w.fill("@OUT/report-@ID")).then(|| "the path of the report".into())))
+        .flags(&["--report", "@OUT/report-@ID"]).bare(Bare::Nobody("there is no supervisor bare")),
     core_pattern_is_not_written => opens("@A rewrite /proc/sys/kernel/core_pattern"),
     modprobe_path_is_not_written => where_there!("@A rewrite /proc/sys/kernel/modprobe", "/proc/sys/kernel/modprobe"),
     kernel_settings_are_not_written => opens("@A rewrite /proc/sys/kernel/panic; \

@@ -60,6 +60,17 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
             Some("look at it and remove it before you use git here"),
         );
     }
+    for path in finished.report.privileges_removed.iter().map(|path| visible(path)) {
+        print::note(&format!(
+            "`{path}` was changed by the command: its setuid and setgid bits and capabilities were removed"
+        ));
+    }
+    for path in finished.report.privileges_unknown.iter().map(|path| visible(path)) {
+        print::error(
+            &format!("cannot look through `{path}` for changed programs with a setuid bit"),
+            Some("look yourself: find DIR -newerct TIME -perm /6000"),
+        );
+    }
     if let Some(error) = &finished.report_error {
         let to = options.report.unwrap_or_default();
         print::error(&format!("cannot write the report to `{}`: {error}", to.display()), None);

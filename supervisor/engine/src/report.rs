@@ -53,6 +53,10 @@ pub struct Report {
     pub set_aside: Vec<String>,
     /// The same, but it could not be renamed: the host's git would run it.
     pub not_disarmed: Vec<String>,
+    /// Files that the run changed and that had a setuid or setgid bit or capabilities: they were removed.
+    pub privileges_removed: Vec<String>,
+    /// Trees that could not be looked through for such files.
+    pub privileges_unknown: Vec<String>,
     /// Clauses left out because the machine has nothing for them.
     pub omitted: Vec<String>,
 }
@@ -172,6 +176,8 @@ impl Report {
             unwatched: Vec::new(),
             set_aside: Vec::new(),
             not_disarmed: Vec::new(),
+            privileges_removed: Vec::new(),
+            privileges_unknown: Vec::new(),
             omitted: Vec::new(),
         }
     }
@@ -241,14 +247,11 @@ impl Report {
                 covered: a.covered,
             })
             .collect();
-        self.unwatched = outcome
-            .unwatched
-            .iter()
-            .map(|dir| dir.to_string_lossy().into_owned())
-            .collect();
-        let texts = |paths: &[PathBuf]| paths.iter().map(|p| p.to_string_lossy().into_owned()).collect();
+        self.unwatched = texts(&outcome.unwatched);
         self.set_aside = texts(&outcome.set_aside);
         self.not_disarmed = texts(&outcome.not_disarmed);
+        self.privileges_removed = texts(&outcome.privileges_removed);
+        self.privileges_unknown = texts(&outcome.privileges_unknown);
         self.cause = match outcome.cause {
             Some(Cause::Memory) => Some("memory"),
             Some(Cause::Deadline) => Some("deadline"),
@@ -298,6 +301,10 @@ impl Report {
             }
         }
     }
+}
+
+fn texts(paths: &[PathBuf]) -> Vec<String> {
+    paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()
 }
 
 /// Where a report goes, opened before the command starts: what it renames or links meanwhile leads nowhere else.

@@ -2,6 +2,7 @@
 #include "attack.h"
 
 #include <linux/openat2.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
 
 static int fresh(const char *path) { return open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0755); }
@@ -43,6 +44,16 @@ ATTACK(m_open_tmpfile) {
 ATTACK(m_openat2) {
     struct open_how how = {.flags = O_CREAT | O_WRONLY, .mode = 04755};
     return report("openat2", syscall(SYS_openat2, AT_FDCWD, need(argc, argv, 1), &how, sizeof how));
+}
+// A store through a shared mapping keeps the bits that a write would take away. Read first: then some filesystems see nothing.
+ATTACK(m_map) {
+    int fd = open(need(argc, argv, 1), O_RDWR);
+    if (fd < 0) return report("open", -1);
+    volatile char *at = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED) return report("mmap", -1);
+    char before = at[0];
+    at[0] = before == 'X' ? 'Y' : 'X';
+    return report("map", msync((void *)at, 1, MS_SYNC));
 }
 ATTACK(m_mknodat) { return report("mknodat", mknodat(AT_FDCWD, need(argc, argv, 1), S_IFREG | 04755, 0)); }
 ATTACK(m_mkdir_gid) {

@@ -4,8 +4,7 @@
 //! Landlock, seccomp, and last `close_range`, so that nothing can be undone by what follows.
 
 use std::ffi::CString;
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
@@ -63,12 +62,13 @@ pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> !
     process::exit_now(126)
 }
 
-/// Could a shell read it? A program for another machine, or half of one, is nothing to be read.
+/// No program of another machine, and nothing cut off: those are not for a shell.
 fn is_text(program: &Path) -> bool {
-    let mut head = [0; 128];
-    let read = fs::File::open(program).and_then(|mut file| file.read(&mut head));
-    let head = read.ok().and_then(|length| head.get(..length)).unwrap_or_default();
-    !head.starts_with(b"\x7fELF") && !head.split(|b| *b == b'\n').next().unwrap_or_default().contains(&0)
+    let mut head = [0; 256];
+    let read = std::fs::File::open(program).and_then(|file| fd::read(file.as_fd(), &mut head));
+    let head = head.get(..read.unwrap_or(0)).unwrap_or_default();
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    !line.contains(&0) && !line.starts_with(b"\x7fELF")
 }
 
 struct Files {

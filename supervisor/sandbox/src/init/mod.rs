@@ -5,6 +5,7 @@
 mod agent;
 mod doors;
 mod memory;
+mod name;
 mod reap;
 pub(crate) mod root;
 mod tree;
@@ -83,6 +84,8 @@ fn give_up(control: &OwnedFd, failed: Failed) -> ! {
 
 /// Runs as the child of the supervisor. Never returns.
 pub(crate) fn main(mut inheritance: Inheritance<'_>) -> ! {
+    // What stays readable tells of flags and paths, and opens none of them.
+    let _ = name::hide_arguments();
     let terminal = match prepare(&mut inheritance) {
         Ok(terminal) => terminal,
         Err(failed) => give_up(&inheritance.control, failed),
@@ -101,7 +104,7 @@ pub(crate) fn main(mut inheritance: Inheritance<'_>) -> ! {
 fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed> {
     let plan = inheritance.plan;
     // We are a copy of the supervisor in new namespaces: nobody in our user namespace yet, outside still the caller.
-    process::die_with_parent().step("die with parent")?;
+    tie(plan).step("die with parent")?;
     // Beside the mounts: the kernel sets up dozens of tables for it, and whoever asks waits as long as for a whole root.
     let network = inheritance
         .namespaces
@@ -132,7 +135,7 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
         Containment::Landlock | Containment::Inherit => process::child_subreaper().step("subreaper")?,
     }
     // PDEATHSIG is lost by a change of ids, and never fires for a parent that died before it was set.
-    process::die_with_parent().step("die with parent")?;
+    tie(plan).step("die with parent")?;
     if event::poll(
         &[(Some(inheritance.alive.as_fd()), Want::Nothing)],
         Some(std::time::Duration::ZERO),
@@ -164,6 +167,15 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
         .send(inheritance.control.as_fd())
         .step("pseudo-terminal")?;
     Ok(Some(slave))
+}
+
+/// Our death is the death of our pid namespace, so we go with the supervisor. Without such a namespace we must outlive it:
+/// nobody else knows our descendants, and the liveness pipe tells us when to end them.
+fn tie(plan: &SandboxPlan) -> io::Result<()> {
+    match plan.containment {
+        Containment::Namespaces => process::die_with_parent(),
+        Containment::Landlock | Containment::Inherit => Ok(()),
+    }
 }
 
 /// From a fresh clone to a finished root.

@@ -5,7 +5,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use super::{Inheritance, keep_only, memory, tree};
+use super::{Inheritance, keep_only, memory, tie, tree};
 use crate::control::{Cause, Order, Report};
 use crate::plan::{Containment, SandboxPlan};
 use crate::sys::event::{self, Want};
@@ -62,7 +62,7 @@ fn harden(plan: &SandboxPlan, control: OwnedFd, alive: OwnedFd) -> std::io::Resu
         caps::drop_all()?;
     }
     process::no_new_privs()?;
-    process::die_with_parent()?;
+    tie(plan)?;
     Ok((control, alive))
 }
 

@@ -8,6 +8,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use super::outcome::LaunchError;
+use super::setids::{self, Since};
 use super::{placeholders, quarantine};
 use crate::cgroup::{self, Facts};
 use crate::plan::{Containment, SandboxPlan};
@@ -28,7 +29,7 @@ struct Hired {
 }
 
 /// Starts the janitor, unless this run makes nothing that could outlive it.
-pub(super) fn start(facts: &Facts, plan: &SandboxPlan) -> Result<Janitor, LaunchError> {
+pub(super) fn start(facts: &Facts, plan: &SandboxPlan, since: Since) -> Result<Janitor, LaunchError> {
     let named = |error| LaunchError::step("janitor", error);
     let leaves_names = !plan.placeholders.is_empty() || !plan.git.trees.is_empty();
     if !leaves_names && !cgroup::may_create(facts) {
@@ -39,7 +40,7 @@ pub(super) fn start(facts: &Facts, plan: &SandboxPlan) -> Result<Janitor, Launch
         Side::Parent { pid, .. } => Ok(Janitor(Some(Hired { socket: ours, pid }))),
         Side::Child => {
             drop(ours);
-            wait_and_clean(&theirs, facts, plan)
+            wait_and_clean(&theirs, facts, plan, since)
         }
     }
 }
@@ -77,7 +78,7 @@ impl Janitor {
     }
 }
 
-fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan) -> ! {
+fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan, since: Since) -> ! {
     // A session of our own: what is sent to the supervisor's group or terminal is not for us.
     let _ = process::setsid();
     let _ = process::set_name(c"glee-janitor");
@@ -112,6 +113,7 @@ fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan) -> ! {
     placeholders::sweep(&plan.placeholders, Duration::from_secs(1));
     if plan.containment == Containment::Namespaces {
         quarantine::after(plan);
+        setids::strip(plan, since);
     }
     process::exit_now(0)
 }

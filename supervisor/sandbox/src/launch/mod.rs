@@ -6,11 +6,14 @@
 mod companion;
 mod denials;
 pub(crate) mod idmap;
+mod inside;
 mod janitor;
 mod locks;
 mod outcome;
 pub(crate) mod placeholders;
 pub(crate) mod quarantine;
+mod setids;
+mod stdio;
 mod supervise;
 mod terminal;
 mod warden;
@@ -36,12 +39,14 @@ use companion::Companion;
 use idmap::Trees;
 use janitor::Janitor;
 use placeholders::Placeholders;
+use setids::Since;
 use warden::Warden;
 
 /// Carries out the plan. The process must have one thread. `serve` is for a plan with doors.
 pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>) -> Result<Outcome, LaunchError> {
-    let started = Instant::now();
+    let (started, since) = (Instant::now(), Since::now());
     fd::ensure_stdio().map_err(|error| LaunchError::step("standard files", error))?;
+    stdio::check(plan)?;
     let terminals = [0, 1, 2].map(|number| term::is_terminal(fd::borrow(number)));
     let (table, filter) = compile(plan)?;
     let ignored = event::ignored_signals();
@@ -52,7 +57,7 @@ pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>) -> Result<Outcome, Lau
     let (ours, theirs) = socket::pair().map_err(|error| LaunchError::step("control socket", error))?;
     let facts = cgroup::detect();
     // Before anything is made that would outlive us.
-    let janitor = janitor::start(&facts, plan)?;
+    let janitor = janitor::start(&facts, plan, since)?;
     let companion = match serve.filter(|_| !plan.doors.list.is_empty()) {
         Some(serve) => Some(companion::start(plan, serve)?),
         None => None,
@@ -64,6 +69,7 @@ pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>) -> Result<Outcome, Lau
         size,
         ignored,
         started,
+        since,
         janitor: &janitor,
         companion: companion.as_ref(),
     };
@@ -101,6 +107,7 @@ fn guarded(
         let found = quarantine::after(plan);
         outcome.set_aside.extend(found.aside);
         outcome.not_disarmed.extend(found.armed);
+        (outcome.privileges_removed, outcome.privileges_unknown) = setids::strip(plan, caller.since);
     }
     outcome.layers.missing_limits = missing.iter().map(|m| format!("{}: {}", m.limit, m.reason)).collect();
     Ok(outcome)
@@ -129,6 +136,7 @@ pub(crate) struct Caller<'a> {
     size: Option<Size>,
     ignored: Vec<i32>,
     started: Instant,
+    since: Since,
     janitor: &'a Janitor,
     companion: Option<&'a Companion>,
 }

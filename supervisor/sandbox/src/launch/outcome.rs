@@ -75,6 +75,10 @@ pub struct Outcome {
     pub served: Option<Vec<u8>>,
     /// The same, but renaming failed: the host's git would run it.
     pub not_disarmed: Vec<PathBuf>,
+    /// Files changed during the run that had a setuid or setgid bit or capabilities, and have them no longer.
+    pub privileges_removed: Vec<PathBuf>,
+    /// Trees that could not be looked through for such files.
+    pub privileges_unknown: Vec<PathBuf>,
     pub layers: Layers,
 }
 
@@ -91,6 +95,8 @@ pub enum LaunchError {
     Namespaces { error: io::Error },
     #[error("cannot protect `{}` against being created by the command: {error}", .path.display())]
     Unprotected { path: PathBuf, error: io::Error },
+    #[error("{name} is a directory, through which the command could reach the whole machine")]
+    StandardFile { name: &'static str },
     #[error("the built-in list of system calls is damaged")]
     SyscallTable,
     #[error("the sandbox ended before the command started")]
@@ -127,6 +133,7 @@ impl LaunchError {
             Self::Unprotected { .. } => {
                 Some("the directory must be writable for you, or name it under `unprotect:` in the policy".to_owned())
             }
+            Self::StandardFile { .. } => Some("redirect it from or to a file, or `/dev/null`".to_owned()),
             Self::SyscallTable | Self::Lost => None,
         }
     }

@@ -30,25 +30,22 @@ const SIGNALS: &[i32] = &[
     libc::SIGWINCH,
     libc::SIGTSTP,
     libc::SIGCONT,
+    libc::SIGURG,
     libc::SIGALRM,
     libc::SIGVTALRM,
     libc::SIGPROF,
     libc::SIGIO,
     libc::SIGPWR,
     libc::SIGXCPU,
-    libc::SIGURG,
 ];
 
-/// Signals without a meaning of their own; the language's run time uses the two below.
-const REAL_TIME: std::ops::RangeInclusive<i32> = 34..=64;
-
-/// Those of them that the caller has not ignored.
+/// Those of them, and of the real-time ones, that the caller has not ignored.
 pub(super) fn signals(ignored: &[i32]) -> Vec<i32> {
     SIGNALS
         .iter()
         .copied()
-        .chain(REAL_TIME)
-        .filter(|signal| !ignored.contains(signal))
+        .chain(libc::SIGRTMIN()..=libc::SIGRTMAX())
+        .filter(|signal| !ignored.contains(signal) && !event::is_ignored(*signal))
         .collect()
 }
 
@@ -346,6 +343,8 @@ impl Supervisor<'_> {
             set_aside: found.aside,
             not_disarmed: found.armed,
             served: None,
+            privileges_removed: Vec::new(),
+            privileges_unknown: Vec::new(),
             cause,
             out_of_memory: verdict.out_of_memory() || cause == Some(Cause::Memory),
             out_of_pids: verdict.out_of_pids(),

@@ -93,6 +93,9 @@ pub fn lower(
     let containment = containment(policy, kernel)?;
     check_grants(policy)?;
     deny::check(policy, terrain, containment)?;
+    if containment == Containment::Namespaces {
+        check_whole(policy)?;
+    }
     let identity = identity(terrain, containment);
     let trees = match containment {
         Containment::Namespaces => trees::lower(policy, terrain, &identity, &request),
@@ -207,6 +210,20 @@ fn check_grants(policy: &ResolvedPolicy) -> Result<(), LowerError> {
         }
     }
     Ok(())
+}
+
+/// The whole machine cannot be written in a sandbox: what protects names in it would have to be made in it.
+fn check_whole(policy: &ResolvedPolicy) -> Result<(), LowerError> {
+    use glee_policy::resolved::FsAccess;
+    let whole = |g: &&glee_policy::resolved::Grant| {
+        g.access == FsAccess::ReadWrite && g.path.as_path() == std::path::Path::new("/")
+    };
+    policy.grants.iter().find(whole).map_or(Ok(()), |grant| {
+        let clause = format!("fs.write: {}", grant.written);
+        let reason = "it is the whole machine, which a sandbox cannot have for writing";
+        let help = "name directories, run in one, or use `--policy inherit` for no containment at all";
+        Err(LowerError::new(&clause, &grant.origin, reason, help))
+    })
 }
 
 fn identity(terrain: &Terrain, containment: Containment) -> Identity {

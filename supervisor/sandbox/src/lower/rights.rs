@@ -119,7 +119,8 @@ pub(super) fn on_the_host(policy: &ResolvedPolicy, terrain: &Terrain) -> Result<
         };
         rules.push((system.path.clone(), right));
     }
-    rules.push(("/dev/pts".into(), DEVICE));
+    // Not the terminals in it: they are the user's others. The command's own is open already, and `/dev/tty` is it.
+    rules.push(("/dev/pts".into(), READ_DIR));
     for grant in policy.grants.iter().filter(|g| g.exists) {
         rules.push((grant.path.as_path().to_owned(), rights(grant.access)));
     }

@@ -112,6 +112,7 @@ fn tidy(path: &Path) -> PathBuf {
 fn check(path: &Path) -> Result<bool, NotFound> {
     let meta = match fs::metadata(path) {
         Ok(meta) => meta,
+        // It may be there: we are not let in to see.
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
             return Err(NotFound::NotExecutable { path: path.to_owned() });
         }

@@ -1,6 +1,7 @@
 //! What the deny rules match on this host, now.
 //!
-//! INVARIANT: a directory that cannot be listed is hidden whole; no match is missed because it could not be seen.
+//! INVARIANT: a directory that cannot be listed, or lies too deep to be, is hidden whole; no match is missed because it
+//! could not be seen.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,6 +15,10 @@ use glee_policy::resolved::{DenyTarget, FsAccess};
 use super::{Hidden, SurveyError, kind};
 use crate::launch::placeholders;
 use crate::plan::{GlobWatch, Kind, Response, Watch};
+
+/// Directories below the pattern's own, and bytes of a path, beyond which nothing is looked for.
+const DEEPEST: usize = 100;
+const LONGEST: usize = 2048;
 
 /// What is hidden now, and the directories in which more could appear.
 #[derive(Debug, Default)]
@@ -128,6 +133,11 @@ fn roots(base: &Path, policy: &ResolvedPolicy, cover: &Cover<'_>) -> Vec<PathBuf
         .collect()
 }
 
+/// Deeper than anything that people make, and soon deeper than a path can say.
+fn is_too_deep(path: &Path, relative: &Path) -> bool {
+    relative.components().count() > DEEPEST || path.as_os_str().len() > LONGEST
+}
+
 /// Collects the matches below `dir` and the directories that were looked into.
 pub(crate) fn walk(dir: &Path, relative: &Path, glob: &Glob, hidden: &mut Vec<Hidden>, seen: &mut Vec<PathBuf>) {
     let entries = match fs::read_dir(dir) {
@@ -164,6 +174,11 @@ pub(crate) fn walk(dir: &Path, relative: &Path, glob: &Glob, hidden: &mut Vec<Hi
             hidden.push(Hidden::Present {
                 path: entry.path(),
                 kind,
+            });
+        } else if is_dir && glob.can_match_below(&here) && is_too_deep(&entry.path(), &here) {
+            hidden.push(Hidden::Present {
+                path: entry.path(),
+                kind: Kind::Dir,
             });
         } else if is_dir && glob.can_match_below(&here) {
             walk(&entry.path(), &here, glob, hidden, seen);

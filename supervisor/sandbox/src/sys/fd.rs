@@ -115,6 +115,13 @@ pub enum Lock {
     Release,
 }
 
+/// Is the descriptor a mere handle on a path (`O_PATH`)?
+pub fn is_path(raw: RawFd) -> bool {
+    // SAFETY: F_GETFL touches no memory.
+    let flags = unsafe { libc::fcntl(raw, libc::F_GETFL) };
+    flags >= 0 && flags & libc::O_PATH != 0
+}
+
 /// Is the descriptor open for writing?
 pub fn is_writable(raw: RawFd) -> bool {
     // SAFETY: F_GETFL touches no memory.
