@@ -1,6 +1,7 @@
 //! The measurements' own flags: `--name value` and `--name`, nothing more.
 
 use crate::BenchError;
+use crate::machine::Pace;
 use std::collections::BTreeMap;
 
 /// One flag that a measurement knows.
@@ -26,6 +27,11 @@ pub const CHECK: Flag = Flag {
     name: "--check",
     value: None,
     help: "exit 1 when a goal is missed",
+};
+pub const CALM: Flag = Flag {
+    name: "--calm",
+    value: None,
+    help: "begin each when no other process wants a CPU",
 };
 pub const ONLY: Flag = Flag {
     name: "--only",
@@ -80,6 +86,10 @@ impl Args {
             Ok(0) | Err(_) => Err(BenchError::Usage(format!("`{} {text}` is not a count", flag.name))),
             Ok(count) => Ok(count),
         }
+    }
+
+    pub fn pace(&self) -> Pace {
+        if self.has(CALM) { Pace::Calm } else { Pace::AtOnce }
     }
 
     /// Whether `--only` lets this name through.

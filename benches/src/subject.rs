@@ -1,6 +1,7 @@
 //! What is started and timed, and the interleaving of several such.
 
 use crate::BenchError;
+use crate::machine::Pace;
 use crate::rng::Rng;
 use crate::stats::Samples;
 use std::collections::BTreeMap;
@@ -121,7 +122,7 @@ fn summary(words: &str) -> String {
 /// Starts every subject once per round, each round in a new order, and returns the samples in the subjects' order.
 ///
 /// Shuffled, because a subject's teardown (network namespaces die late) burdens whichever comes next.
-pub fn interleave(subjects: &[Subject], rounds: usize) -> Result<Vec<Samples>, BenchError> {
+pub fn interleave(subjects: &[Subject], rounds: usize, pace: Pace) -> Result<Vec<Samples>, BenchError> {
     let mut rng = Rng::seeded(rounds as u64);
     let mut taken: Vec<(&Subject, Vec<Duration>)> = subjects.iter().map(|s| (s, Vec::with_capacity(rounds))).collect();
     let mut order: Vec<usize> = (0..taken.len()).collect();
@@ -129,6 +130,7 @@ pub fn interleave(subjects: &[Subject], rounds: usize) -> Result<Vec<Samples>, B
         rng.shuffle(&mut order);
         for index in &order {
             if let Some((subject, durations)) = taken.get_mut(*index) {
+                pace.wait();
                 durations.push(subject.time()?);
             }
         }

@@ -32,7 +32,7 @@ fn the_environment_is_path_lang_and_home_only() {
 
 #[test]
 fn every_subject_gets_one_sample_per_round() {
-    let samples = interleave(&[shell("exit 0"), shell("sleep 0.02")], 3).unwrap();
+    let samples = interleave(&[shell("exit 0"), shell("sleep 0.02")], 3, Pace::AtOnce).unwrap();
     let counts: Vec<usize> = samples.iter().map(Samples::len).collect();
     assert_eq!(counts, [3, 3]);
     assert!(samples[1].median() >= 20.0, "{samples:?}");

@@ -1,8 +1,8 @@
 //! How long it takes to start `true`: bare, under glee-supervisor, and under its peers.
 
-use glee_benches::args::{Args, CHECK, Flag, JSON, ONLY, USER};
+use glee_benches::args::{Args, CALM, CHECK, Flag, JSON, ONLY, USER};
 use glee_benches::error::conclude;
-use glee_benches::machine::Machine;
+use glee_benches::machine::{Machine, Pace};
 use glee_benches::place::Place;
 use glee_benches::stats::{Ratio, Samples, ratio_of_medians};
 use glee_benches::subject::{Subject, interleave};
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
 }
 
 fn measure() -> Result<(), BenchError> {
-    let flags = [STARTS, USER, ONLY, CHECK, JSON];
+    let flags = [STARTS, CALM, USER, ONLY, CHECK, JSON];
     let Some(args) = Args::read(ABOUT, &flags, std::env::args().skip(1))? else {
         return Ok(());
     };
@@ -56,13 +56,13 @@ fn measure() -> Result<(), BenchError> {
     let machine = Machine::read();
     let place = Place::new("startup")?;
     let (subjects, absent) = gather(&args, &place)?;
-    let samples = interleave(&subjects, starts)?;
+    let samples = interleave(&subjects, starts, args.pace())?;
     let measured = compare(&subjects, &samples);
 
     if args.has(JSON) {
         println!("{:#}", as_json(&machine, starts, &measured, &absent));
     } else {
-        print_table(&machine, starts, &measured, &absent);
+        print_table(&machine, starts, args.pace(), &measured, &absent);
     }
     judge(&args, &measured)
 }
@@ -96,9 +96,10 @@ fn compare(subjects: &[Subject], samples: &[Samples]) -> Vec<Measured> {
         .collect()
 }
 
-fn print_table(machine: &Machine, starts: usize, measured: &[Measured], absent: &[String]) {
+fn print_table(machine: &Machine, starts: usize, pace: Pace, measured: &[Measured], absent: &[String]) {
     println!(
-        "start and end of `true`, {starts} interleaved starts each; {}\n",
+        "start and end of `true`, {starts} interleaved starts each{}; {}\n",
+        pace.describe(),
         machine.line()
     );
     let mut rows = vec![row(["", "p10", "median", "p90", "× bwrap", "95 %"])];

@@ -1,7 +1,7 @@
 //! How much slower real work gets inside the sandbox, its start included.
 
 use glee_benches::BenchError;
-use glee_benches::args::{Args, CHECK, Flag, JSON, ONLY, USER};
+use glee_benches::args::{Args, CALM, CHECK, Flag, JSON, ONLY, USER};
 use glee_benches::error::conclude;
 use glee_benches::machine::Machine;
 use glee_benches::place::{self, Place};
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
 }
 
 fn measure() -> Result<(), BenchError> {
-    let flags = [ROUNDS, GIT_FILES, NODE_FILES, SANDBOX, USER, ONLY, CHECK, JSON];
+    let flags = [ROUNDS, GIT_FILES, NODE_FILES, SANDBOX, CALM, USER, ONLY, CHECK, JSON];
     let Some(args) = Args::read(ABOUT, &flags, env::args().skip(1))? else {
         return Ok(());
     };
@@ -104,7 +104,7 @@ fn compare(work: Work, args: &Args, rounds: usize) -> Result<Measured, BenchErro
         subject.check()?;
         subject.check()?;
     }
-    let samples = interleave(&subjects, rounds)?;
+    let samples = interleave(&subjects, rounds, args.pace())?;
     let [bare, boxed, start] = samples.as_slice() else {
         return Err(BenchError::Failed {
             subject: work.name().to_string(),

@@ -20,8 +20,6 @@ use crate::sys::process::Pid;
 pub(crate) struct Trees(BTreeMap<usize, OwnedFd>);
 
 /// Processes that were needed for their user namespace only. They have been told to end; dropping this collects them.
-///
-/// Apart from [`Trees`], which the child has too: it must not wait for processes that are not its own.
 pub(crate) type Holders = Vec<Holder>;
 
 impl Trees {
@@ -30,17 +28,33 @@ impl Trees {
         self.0.get(&step)
     }
 
-    /// Prepares every bind of the plan. Does nothing for an ordinary user, whose init opens its sources itself.
-    pub(crate) fn prepare(plan: &SandboxPlan) -> Result<(Self, Holders), Failure> {
-        let (mut trees, mut holders) = (Self::default(), Holders::default());
+    /// Prepares every bind of the plan, owners apart. Does nothing for an ordinary user, whose init opens its sources itself.
+    pub(crate) fn prepare(plan: &SandboxPlan) -> Result<Self, Failure> {
+        let mut trees = Self::default();
         if !plan.identity.from_root {
-            return Ok((trees, holders));
+            return Ok(trees);
         }
-        let mut maps: BTreeMap<IdMap, OwnedFd> = BTreeMap::new();
         for (number, step) in plan.mounts.iter().enumerate() {
-            let MountStep::Bind {
-                from, access, idmap, ..
-            } = step
+            if let MountStep::Bind { from, access, .. } = step {
+                let tree = prepare(from, *access).map_err(|e| Failure {
+                    what: format!("{} ({})", from.display(), e.what),
+                    error: e.error,
+                })?;
+                trees.0.insert(number, tree);
+            }
+        }
+        Ok(trees)
+    }
+
+    /// Maps the owners of the trees that need it. The child has the same trees, and must not have used one yet: that way it
+    /// can make its namespaces meanwhile.
+    pub(crate) fn map_owners(&self, plan: &SandboxPlan) -> Result<Holders, Failure> {
+        let mut holders = Holders::default();
+        let mut maps: BTreeMap<IdMap, OwnedFd> = BTreeMap::new();
+        for (number, tree) in &self.0 {
+            let Some(MountStep::Bind {
+                from, idmap: Some(map), ..
+            }) = plan.mounts.get(*number)
             else {
                 continue;
             };
@@ -48,21 +62,14 @@ impl Trees {
                 what: format!("{} (id-mapped mount)", from.display()),
                 error,
             };
-            let tree = prepare(from, *access).map_err(|e| Failure {
-                what: format!("{} ({})", from.display(), e.what),
-                error: e.error,
-            })?;
-            if let Some(map) = idmap {
-                if !maps.contains_key(map) {
-                    maps.insert(*map, user_namespace(*map, &plan.identity, &mut holders).map_err(about)?);
-                }
-                if let Some(userns) = maps.get(map) {
-                    mount::set_idmap(tree.as_fd(), userns.as_fd()).map_err(about)?;
-                }
+            if !maps.contains_key(map) {
+                maps.insert(*map, user_namespace(*map, &plan.identity, &mut holders).map_err(about)?);
             }
-            trees.0.insert(number, tree);
+            if let Some(userns) = maps.get(map) {
+                mount::set_idmap(tree.as_fd(), userns.as_fd()).map_err(about)?;
+            }
         }
-        Ok((trees, holders))
+        Ok(holders)
     }
 }
 

@@ -195,7 +195,7 @@ fn start(
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
     let Ends { ours, theirs } = ends;
     let (alive_read, alive_write) = fd::pipe().map_err(named("liveness pipe"))?;
-    let (trees, holders) = Trees::prepare(plan)?;
+    let trees = Trees::prepare(plan)?;
     let groups = group.entry().map_err(named("cgroup"))?;
     let v2 = group.v2_dir().and_then(|dir| path::open_dir_exact(dir).ok());
     let mut inheritance = Inheritance {
@@ -252,9 +252,10 @@ fn start(
             };
             // Before the child may go on: whoever cleans up after us must be able to see its end.
             let entrusted = caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"));
-            let admitted = entrusted.and_then(|()| admit(plan, &mut child));
-            // The child's own, closed and collected while it works.
-            drop((inheritance, holders));
+            let mapped = entrusted.and_then(|()| Ok(inheritance.trees.map_owners(plan)?));
+            let admitted = mapped.and_then(|holders| admit(plan, &mut child).map(|()| holders));
+            // The child's own, closed while it works; the holders are collected at the end of this.
+            drop(inheritance);
             if let Err(error) = admitted {
                 let _ = process::pidfd_kill(child.pidfd.as_fd(), libc::SIGKILL);
                 let _ = process::wait(pid.0, 0);
