@@ -266,4 +266,6 @@ impl Drop for Seat<'_> {
 #[cfg(test)]
 mod exchange_tests;
 #[cfg(test)]
+mod judged_tests;
+#[cfg(test)]
 mod stage_tests;

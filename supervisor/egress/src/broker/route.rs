@@ -17,7 +17,7 @@ const CREDENTIALS: &[&str] = &["key", "api_key", "apikey", "access_token", "oaut
 const QUOTED: usize = 120;
 
 /// What becomes of a request that may be made.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Target {
     Here,
     Upstream {

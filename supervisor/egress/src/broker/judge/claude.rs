@@ -3,7 +3,7 @@
 //! Pure data. Left out because the vendor would act: `mcp_servers`, `container`, sources of kind `url` and `file`, and the
 //! tools `web_search_…`, `web_fetch_…`, `code_execution_…`, `mcp_toolset`, `tool_search_…`, `advisor_…`.
 
-use super::shape::Shape::{Many, Model, Opaque, Plain, Schema, Settings, TextOr, Unset};
+use super::shape::Shape::{Many, Model, Opaque, Plain, Schema, TextOr, Unset};
 use super::shape::{Kind, Shape, Tag, kind, object, tagged};
 
 pub(crate) static PROMPT: Shape = object(&[
@@ -11,7 +11,7 @@ pub(crate) static PROMPT: Shape = object(&[
     ("messages", &Many(&MESSAGE)),
     ("system", &TextOr(&Many(&BLOCK))),
     ("tools", &Many(&TOOL)),
-    ("tool_choice", &Settings),
+    ("tool_choice", &CHOICE),
     ("max_tokens", &Plain),
     ("stream", &Plain),
     ("temperature", &Plain),
@@ -19,16 +19,16 @@ pub(crate) static PROMPT: Shape = object(&[
     ("top_k", &Plain),
     ("stop_sequences", &Many(&Plain)),
     ("metadata", &Opaque),
-    ("thinking", &Settings),
-    ("context_management", &Settings),
-    ("cache_control", &Settings),
+    ("thinking", &THINKING),
+    ("context_management", &CONTEXT),
+    ("cache_control", &CACHE),
     ("output_config", &OUTPUT),
     ("output_format", &FORMAT),
     ("service_tier", &Plain),
     ("speed", &Plain),
     ("inference_geo", &Plain),
     ("betas", &Many(&Plain)),
-    ("diagnostics", &Settings),
+    ("diagnostics", &DIAGNOSTICS),
     ("mcp_servers", &Unset),
     ("container", &Unset),
 ]);
@@ -57,7 +57,7 @@ static BLOCK: Shape = tagged(
         ("id", &Plain),
         ("name", &Plain),
         ("input", &Opaque),
-        ("caller", &Settings),
+        ("caller", &CALLER),
         ("tool_use_id", &Plain),
         ("tool_name", &Plain),
         ("is_error", &Plain),
@@ -67,8 +67,8 @@ static BLOCK: Shape = tagged(
         ("encrypted_content", &Plain),
         ("title", &Plain),
         ("context", &Plain),
-        ("citations", &Settings),
-        ("cache_control", &Settings),
+        ("citations", &CITATIONS),
+        ("cache_control", &CACHE),
     ],
 );
 
@@ -105,9 +105,50 @@ static TOOL: Shape = tagged(
         ("display_height_px", &Plain),
         ("display_number", &Plain),
         ("enable_zoom", &Plain),
-        ("cache_control", &Settings),
+        ("cache_control", &CACHE),
     ],
 );
 
-static OUTPUT: Shape = object(&[("effort", &Plain), ("format", &FORMAT), ("task_budget", &Settings)]);
-static FORMAT: Shape = object(&[("type", &Plain), ("name", &Plain), ("schema", &Schema)]);
+static OUTPUT: Shape = object(&[("effort", &Plain), ("format", &FORMAT), ("task_budget", &BUDGET)]);
+static FORMAT: Shape = tagged(
+    Tag::Must(&[kind("json_schema")]),
+    &[("name", &Plain), ("schema", &Schema)],
+);
+
+static BUDGET: Shape = tagged(
+    Tag::Must(&[kind("tokens")]),
+    &[("total", &Plain), ("remaining", &Plain)],
+);
+
+static CHOICE: Shape = tagged(
+    Tag::Must(&[kind("auto"), kind("any"), kind("tool"), kind("none")]),
+    &[("name", &Plain), ("disable_parallel_tool_use", &Plain)],
+);
+static THINKING: Shape = tagged(
+    Tag::Must(&[kind("enabled"), kind("adaptive"), kind("disabled")]),
+    &[("budget_tokens", &Plain), ("display", &Plain)],
+);
+static CACHE: Shape = tagged(Tag::Must(&[kind("ephemeral")]), &[("ttl", &Plain), ("scope", &Plain)]);
+static DIAGNOSTICS: Shape = object(&[("previous_message_id", &Plain)]);
+/// Called by the model, not by a program that runs at the vendor's.
+static CALLER: Shape = tagged(Tag::Must(&[kind("direct")]), &[]);
+static CITATIONS: Shape = object(&[("enabled", &Plain)]);
+
+/// What the vendor leaves out of a long conversation.
+static CONTEXT: Shape = object(&[("edits", &Many(&EDIT))]);
+static EDIT: Shape = tagged(
+    Tag::Must(&[kind("clear_tool_uses_#"), kind("clear_thinking_#"), kind("compact_#")]),
+    &[
+        ("keep", &TextOr(&AMOUNT)),
+        ("trigger", &AMOUNT),
+        ("clear_at_least", &AMOUNT),
+        ("exclude_tools", &Many(&Plain)),
+        ("clear_tool_inputs", &Plain),
+        ("instructions", &Plain),
+        ("pause_after_compaction", &Plain),
+    ],
+);
+static AMOUNT: Shape = tagged(
+    Tag::Must(&[kind("tool_uses"), kind("input_tokens"), kind("thinking_turns")]),
+    &[("value", &Plain)],
+);

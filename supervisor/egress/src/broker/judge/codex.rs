@@ -4,7 +4,7 @@
 //! `file_search`, `code_interpreter`, `image_generation` and `computer…`, files by address or name, stored prompts,
 //! conversations and answers, and work in the background, which outlives the run.
 
-use super::shape::Shape::{Data, Many, Model, Opaque, Plain, Schema, Settings, TextOr, Unset, Word};
+use super::shape::Shape::{Data, Many, Model, Opaque, Plain, Schema, TextOr, Unset, Word};
 use super::shape::{Kind, Shape, Tag, kind, object, tagged};
 
 pub(crate) static PROMPT: Shape = object(&[
@@ -15,12 +15,12 @@ pub(crate) static PROMPT: Shape = object(&[
     ("tool_choice", &TextOr(&CHOICE)),
     ("parallel_tool_calls", &Plain),
     ("max_tool_calls", &Plain),
-    ("reasoning", &Settings),
+    ("reasoning", &REASONING),
     ("text", &TEXT),
     ("include", &Many(&Plain)),
     ("store", &Plain),
     ("stream", &Plain),
-    ("stream_options", &Settings),
+    ("stream_options", &STREAM),
     ("service_tier", &Plain),
     ("prompt_cache_key", &Plain),
     ("prompt_cache_retention", &Plain),
@@ -33,7 +33,7 @@ pub(crate) static PROMPT: Shape = object(&[
     ("top_logprobs", &Plain),
     ("max_output_tokens", &Plain),
     ("truncation", &Plain),
-    ("context_management", &Settings),
+    ("context_management", &Many(&COMPACTION)),
     ("background", &Unset),
     ("previous_response_id", &Unset),
     ("conversation", &Unset),
@@ -84,7 +84,7 @@ static ITEM: Shape = tagged(
         ("execution", &Plain),
         ("tools", &Many(&TOOL)),
         ("effort", &Plain),
-        ("reasoning", &Settings),
+        ("reasoning", &REASONING),
         ("internal_chat_message_metadata_passthrough", &Opaque),
     ],
 );
@@ -107,7 +107,7 @@ static PART: Shape = tagged(
     &[
         ("text", &Plain),
         ("refusal", &Plain),
-        ("annotations", &Settings),
+        ("annotations", &Unset),
         ("logprobs", &Opaque),
         ("image_url", &Data),
         ("detail", &Plain),
@@ -156,7 +156,10 @@ static TOOL: Shape = tagged(
 );
 
 static ENVIRONMENT: Shape = tagged(Tag::Must(&[kind("local")]), &[]);
-static GRAMMAR: Shape = object(&[("type", &Plain), ("syntax", &Plain), ("definition", &Plain)]);
+static GRAMMAR: Shape = tagged(
+    Tag::Must(&[kind("grammar"), kind("text")]),
+    &[("syntax", &Plain), ("definition", &Plain)],
+);
 
 static CHOICE: Shape = tagged(
     Tag::Must(&[
@@ -170,10 +173,21 @@ static CHOICE: Shape = tagged(
 );
 
 static TEXT: Shape = object(&[("verbosity", &Plain), ("format", &FORMAT)]);
-static FORMAT: Shape = object(&[
-    ("type", &Plain),
-    ("name", &Plain),
-    ("description", &Plain),
-    ("strict", &Plain),
-    ("schema", &Schema),
+static FORMAT: Shape = tagged(
+    Tag::Must(&[kind("text"), kind("json_schema"), kind("json_object")]),
+    &[
+        ("name", &Plain),
+        ("description", &Plain),
+        ("strict", &Plain),
+        ("schema", &Schema),
+    ],
+);
+
+static REASONING: Shape = object(&[
+    ("effort", &Plain),
+    ("summary", &Plain),
+    ("generate_summary", &Plain),
+    ("context", &Plain),
 ]);
+static STREAM: Shape = object(&[("include_obfuscation", &Plain), ("reasoning_summary_delivery", &Plain)]);
+static COMPACTION: Shape = tagged(Tag::Must(&[kind("compaction")]), &[("compact_threshold", &Plain)]);

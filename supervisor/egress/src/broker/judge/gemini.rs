@@ -4,7 +4,7 @@
 //! (`googleSearch`, `urlContext`, `codeExecution`, `fileSearch`, `mcpServers`, `computerUse`, …), `fileData` and
 //! `cachedContent`.
 
-use super::shape::Shape::{Many, Model, Opaque, Plain, Schema, Settings, Unset};
+use super::shape::Shape::{Many, Model, Opaque, Plain, Schema, TextOr, Unset};
 use super::shape::{Shape, message};
 
 pub(crate) static PROMPT: Shape = message(&[
@@ -13,9 +13,9 @@ pub(crate) static PROMPT: Shape = message(&[
     ("systemInstruction", &CONTENT),
     ("tools", &Many(&TOOL)),
     ("toolConfig", &TOOL_CONFIG),
-    ("safetySettings", &Settings),
+    ("safetySettings", &Many(&SAFETY)),
     ("generationConfig", &GENERATION),
-    ("labels", &Settings),
+    ("labels", &Opaque),
     ("serviceTier", &Plain),
     ("cachedContent", &Unset),
 ]);
@@ -45,8 +45,8 @@ static PART: Shape = message(&[
     ("functionResponse", &RESPONSE),
     ("thought", &Plain),
     ("thoughtSignature", &Plain),
-    ("videoMetadata", &Settings),
-    ("mediaResolution", &Settings),
+    ("videoMetadata", &VIDEO),
+    ("mediaResolution", &TextOr(&RESOLUTION)),
     ("fileData", &Unset),
 ]);
 
@@ -76,7 +76,7 @@ static FUNCTION: Shape = message(&[
     ("behavior", &Plain),
 ]);
 
-static TOOL_CONFIG: Shape = message(&[("functionCallingConfig", &Settings)]);
+static TOOL_CONFIG: Shape = message(&[("functionCallingConfig", &CALLING)]);
 
 static GENERATION: Shape = message(&[
     ("temperature", &Plain),
@@ -94,9 +94,23 @@ static GENERATION: Shape = message(&[
     ("presencePenalty", &Plain),
     ("frequencyPenalty", &Plain),
     ("seed", &Plain),
-    ("thinkingConfig", &Settings),
-    ("mediaResolution", &Settings),
-    ("speechConfig", &Settings),
-    ("imageConfig", &Settings),
+    ("thinkingConfig", &THINKING),
+    ("mediaResolution", &TextOr(&RESOLUTION)),
+    ("imageConfig", &IMAGE),
     ("audioTimestamp", &Plain),
+]);
+
+static SAFETY: Shape = message(&[("category", &Plain), ("threshold", &Plain), ("method", &Plain)]);
+static VIDEO: Shape = message(&[("startOffset", &Plain), ("endOffset", &Plain), ("fps", &Plain)]);
+static RESOLUTION: Shape = message(&[("level", &Plain)]);
+static IMAGE: Shape = message(&[("aspectRatio", &Plain), ("imageSize", &Plain)]);
+static CALLING: Shape = message(&[
+    ("mode", &Plain),
+    ("allowedFunctionNames", &Many(&Plain)),
+    ("streamFunctionCallArguments", &Plain),
+]);
+static THINKING: Shape = message(&[
+    ("includeThoughts", &Plain),
+    ("thinkingBudget", &Plain),
+    ("thinkingLevel", &Plain),
 ]);

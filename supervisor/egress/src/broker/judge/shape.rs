@@ -10,8 +10,6 @@ pub(crate) enum Shape {
     Opaque,
     /// A string, a number or a boolean.
     Plain,
-    /// Settings, nested at will, with no address (`…://…`) in them.
-    Settings,
     /// A JSON Schema whose references stay in it.
     Schema,
     /// The target of a schema's reference.

@@ -38,13 +38,12 @@ impl Walk<'_> {
         let at = || self.at.to_string();
         let fault = match self.shape {
             Shape::Opaque | Shape::Plain | Shape::Schema | Shape::TextOr(_) => return Ok(()),
-            Shape::Settings if !text.contains("://") => return Ok(()),
             Shape::Data if text.starts_with("data:") => return Ok(()),
             Shape::Reference if text.starts_with('#') => return Ok(()),
             Shape::Model if !searches(text) => return Ok(()),
             Shape::Word(word) if *word == text => return Ok(()),
             Shape::Unset if text.is_empty() => return Ok(()),
-            Shape::Settings | Shape::Data | Shape::Reference => Fault::Address { at: at() },
+            Shape::Data | Shape::Reference => Fault::Address { at: at() },
             Shape::Model => Fault::Searches { at: at() },
             Shape::Word(_) => Fault::Kind {
                 at: at(),
@@ -58,7 +57,7 @@ impl Walk<'_> {
 
     fn plain<E: Error>(self) -> Result<(), E> {
         match self.shape {
-            Shape::Opaque | Shape::Plain | Shape::Settings | Shape::Schema => Ok(()),
+            Shape::Opaque | Shape::Plain | Shape::Schema => Ok(()),
             Shape::Unset => Err(self.refuse(Fault::Set {
                 at: self.at.to_string(),
             })),
@@ -75,7 +74,7 @@ impl Walk<'_> {
     /// What each item of a list here must be.
     fn items(self) -> Result<&'static Shape, Fault> {
         match self.shape {
-            Shape::Opaque | Shape::Settings | Shape::Schema | Shape::Unset => Ok(self.shape),
+            Shape::Opaque | Shape::Schema | Shape::Unset => Ok(self.shape),
             Shape::Many(item) | Shape::TextOr(Shape::Many(item)) => Ok(item),
             Shape::Plain
             | Shape::Reference
@@ -93,7 +92,7 @@ impl Walk<'_> {
     fn members(self) -> Result<Members, Fault> {
         let at = || self.at.to_string();
         match self.shape {
-            Shape::Opaque | Shape::Settings => Ok(Members::All(self.shape)),
+            Shape::Opaque => Ok(Members::All(self.shape)),
             // A property may have the name of a keyword; then its value is a schema.
             Shape::Schema | Shape::Reference => Ok(Members::Schema),
             Shape::Object(object) | Shape::TextOr(Shape::Object(object)) => Ok(Members::Of(object)),
@@ -185,7 +184,13 @@ impl<'de> Visitor<'de> for Walk<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         let shape = self.items().map_err(|fault| self.refuse(fault))?;
         let at = Path::Item(&self.at);
-        while list.next_element_seed(Walk { shape, at, ..self })?.is_some() {}
+        while list.next_element_seed(Walk { shape, at, ..self })?.is_some() {
+            if let Shape::Unset = shape {
+                return Err(self.refuse(Fault::Set {
+                    at: self.at.to_string(),
+                }));
+            }
+        }
         Ok(())
     }
 
