@@ -9,6 +9,7 @@ use hyper::{Response, StatusCode};
 use serde_json::json;
 
 use super::api::Api;
+use super::judge::Fault;
 
 /// Tells an answer of the broker's from one of the API's.
 pub const MARK: HeaderName = HeaderName::from_static("x-glee-broker");
@@ -26,6 +27,18 @@ pub(super) enum Refusal {
     Upgrade,
     #[error("the request is larger than {0} bytes")]
     TooLarge(u64),
+    #[error("the requests at once are larger than {0} bytes")]
+    TooMuchAtOnce(u64),
+    #[error("the request broke off")]
+    BrokenOff,
+    #[error("this request has no body")]
+    Body,
+    #[error("the body must be `application/json` in UTF-8")]
+    NotJson,
+    #[error("the body has the content-encoding `{0}`, in which it cannot be judged")]
+    Encoded(String),
+    #[error(transparent)]
+    Asks(#[from] Fault),
 }
 
 /// Why a forwarded request has no answer.
@@ -56,10 +69,18 @@ pub(super) enum Failure {
 impl Refusal {
     fn status(&self) -> StatusCode {
         match self {
-            Self::Request { .. } | Self::WholeUrl | Self::Query(_) => StatusCode::FORBIDDEN,
+            Self::Request { .. }
+            | Self::WholeUrl
+            | Self::Query(_)
+            | Self::Body
+            | Self::NotJson
+            | Self::Encoded(_)
+            | Self::Asks(_) => StatusCode::FORBIDDEN,
             // codex falls back to plain requests at once on this status, and after seven attempts on any other.
             Self::Upgrade => StatusCode::UPGRADE_REQUIRED,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooMuchAtOnce(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::BrokenOff => StatusCode::REQUEST_TIMEOUT,
         }
     }
 

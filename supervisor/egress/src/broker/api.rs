@@ -6,6 +6,8 @@
 use hyper::header::HeaderName;
 use serde::Serialize;
 
+use super::judge::{Shape, claude, codex, gemini};
+
 /// Whose API is spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -33,6 +35,7 @@ pub(super) struct Route {
     pub(super) method: &'static str,
     pub(super) path: &'static str,
     pub(super) served: Served,
+    pub(super) carries: Carries,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +44,27 @@ pub(super) enum Served {
     /// By the broker itself: the CLI only asks whether anyone is there.
     Here,
 }
+
+/// What a request's body may be.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Carries {
+    Nothing,
+    /// JSON of this shape.
+    Prompt(&'static Shape),
+}
+
+/// A shape is what it is by its place: two of the same fields are still two.
+impl PartialEq for Carries {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Nothing, Self::Nothing) => true,
+            (Self::Prompt(one), Self::Prompt(other)) => std::ptr::eq(*one, *other),
+            (Self::Nothing, Self::Prompt(_)) | (Self::Prompt(_), Self::Nothing) => false,
+        }
+    }
+}
+
+impl Eq for Carries {}
 
 pub(super) struct Auth {
     pub(super) header: HeaderName,
@@ -91,11 +115,21 @@ impl Api {
     }
 }
 
-const fn upstream(method: &'static str, path: &'static str) -> Route {
+const fn get(path: &'static str) -> Route {
     Route {
-        method,
+        method: "GET",
         path,
         served: Served::Upstream,
+        carries: Carries::Nothing,
+    }
+}
+
+const fn post(path: &'static str, prompt: &'static Shape) -> Route {
+    Route {
+        method: "POST",
+        path,
+        served: Served::Upstream,
+        carries: Carries::Prompt(prompt),
     }
 }
 
@@ -108,9 +142,9 @@ static CODEX: Spec = Spec {
     inner_base: "/v1",
     default_base: "/v1",
     routes: &[
-        upstream("POST", "/responses"),
-        upstream("POST", "/responses/compact"),
-        upstream("GET", "/models"),
+        post("/responses", &codex::PROMPT),
+        post("/responses/compact", &codex::PROMPT),
+        get("/models"),
     ],
     query: &["client_version"],
     auth: Auth {
@@ -136,10 +170,11 @@ static CLAUDE: Spec = Spec {
             method: "HEAD",
             path: "/",
             served: Served::Here,
+            carries: Carries::Nothing,
         },
-        upstream("POST", "/v1/messages"),
-        upstream("POST", "/v1/messages/count_tokens"),
-        upstream("GET", "/v1/models"),
+        post("/v1/messages", &claude::PROMPT),
+        post("/v1/messages/count_tokens", &claude::PROMPT),
+        get("/v1/models"),
     ],
     query: &["beta", "limit", "after_id", "before_id"],
     auth: Auth {
@@ -163,13 +198,13 @@ static GEMINI: Spec = Spec {
     inner_base: "",
     default_base: "",
     routes: &[
-        upstream("POST", "/v1beta/models/{}:generateContent"),
-        upstream("POST", "/v1beta/models/{}:streamGenerateContent"),
-        upstream("POST", "/v1beta/models/{}:countTokens"),
-        upstream("POST", "/v1beta/models/{}:embedContent"),
-        upstream("POST", "/v1beta/models/{}:batchEmbedContents"),
-        upstream("GET", "/v1beta/models"),
-        upstream("GET", "/v1beta/models/{}"),
+        post("/v1beta/models/{}:generateContent", &gemini::PROMPT),
+        post("/v1beta/models/{}:streamGenerateContent", &gemini::PROMPT),
+        post("/v1beta/models/{}:countTokens", &gemini::COUNT),
+        post("/v1beta/models/{}:embedContent", &gemini::EMBED),
+        post("/v1beta/models/{}:batchEmbedContents", &gemini::EMBED_BATCH),
+        get("/v1beta/models"),
+        get("/v1beta/models/{}"),
     ],
     query: &["alt", "pageSize", "pageToken"],
     auth: Auth {

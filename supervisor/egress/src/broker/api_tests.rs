@@ -1,4 +1,4 @@
-use super::{Api, Served};
+use super::{Api, Carries, Served};
 use crate::broker::endpoint::{Endpoint, Scheme};
 
 const ALL: [Api; 3] = [Api::Codex, Api::Claude, Api::Gemini];
@@ -40,6 +40,14 @@ fn only_the_question_whether_anyone_is_there_is_answered_without_the_vendor() {
         .map(|route| (route.method, route.path))
         .collect();
     assert_eq!(here, [("HEAD", "/")]);
+}
+
+#[test]
+fn whatever_is_posted_is_judged() {
+    for route in ALL.into_iter().flat_map(|api| api.spec().routes) {
+        let judged = matches!(route.carries, Carries::Prompt(_));
+        assert_eq!(judged, route.method == "POST", "{}", route.path);
+    }
 }
 
 #[test]

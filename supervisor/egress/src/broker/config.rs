@@ -26,6 +26,8 @@ pub struct Limits {
     pub connections: usize,
     /// Bytes of one request's body.
     pub body: u64,
+    /// Bytes of all bodies that are held at once: each is held whole until it is sent.
+    pub bodies: u64,
     /// For a connection to the endpoint, TLS included.
     pub connect: Duration,
     /// From the last byte of a request to the head of its answer. An answer that is not streamed has its head only when
@@ -40,6 +42,7 @@ impl Limits {
     pub const STANDARD: Self = Self {
         connections: 64,
         body: 64 << 20,
+        bodies: 128 << 20,
         connect: Duration::from_secs(10),
         head: Duration::from_secs(600),
         idle: Duration::from_secs(600),

@@ -2,16 +2,19 @@
 //!
 //! Inside the sandbox it is plain HTTP on a loopback port; the connections accepted there are handed to `Broker::serve`.
 //! Outside it speaks to the one configured endpoint with the user's key, which it puts in itself. Only the requests that
-//! the agent's CLI needs are forwarded (`api`), streamed both ways, and what they cost is counted.
+//! the agent's CLI needs are forwarded (`api`), once their bodies are known to ask for nothing but an answer (`judge`).
+//! Answers are streamed, and what they cost is counted.
 //! INVARIANT: the key is in no byte that goes into the sandbox. INVARIANT: nothing is asked of any other host, whatever
 //! the request or the answer says.
 
 mod answer;
 mod api;
+mod body;
 mod config;
 mod download;
 mod endpoint;
 mod headers;
+mod judge;
 mod redact;
 mod report;
 mod route;
@@ -28,8 +31,9 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use http_body_util::{Either, Full};
-use hyper::body::{Body, Bytes, Incoming};
+use hyper::body::{Bytes, Incoming};
 use hyper::header::HeaderValue;
+use hyper::http::request::Parts;
 use hyper::http::uri::PathAndQuery;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -47,6 +51,7 @@ pub use upstream::{Connect, Connecting};
 
 use crate::serve::Model;
 use answer::{Failure, Refusal};
+use body::{Judged, Store};
 use download::Download;
 use redact::{Key, Redactor};
 use report::Tally;
@@ -68,6 +73,7 @@ pub struct Broker {
     upstream: Upstream,
     tally: Rc<Tally>,
     open: Cell<usize>,
+    bodies: Rc<Store>,
 }
 
 impl Broker {
@@ -102,6 +108,7 @@ impl Broker {
             tally: Rc::new(Tally::new(endpoint.to_string())),
             endpoint,
             open: Cell::new(0),
+            bodies: Rc::default(),
         }))
     }
 
@@ -145,19 +152,19 @@ impl Broker {
             request.uri(),
             request.headers(),
         );
-        let (path, keys) = match target {
-            Ok(Target::Upstream { path, keys }) => (path, keys),
+        let (path, keys, carries) = match target {
+            Ok(Target::Upstream { path, keys, carries }) => (path, keys, carries),
             Ok(Target::Here) => return answer::present().map(Either::Left),
             Err(refusal) => return self.refuse(&refusal),
         };
-        if request.body().size_hint().lower() > self.limits.body {
-            return self.refuse(&Refusal::TooLarge(self.limits.body));
-        }
-        self.note_keys(&request, &keys);
-        let watch = Watch::new(Rc::clone(&self.tally));
-        match self.forward(request, path, &watch).await {
+        let (client, body) = request.into_parts();
+        self.note_keys(&client, &keys);
+        let body = match body::take(body, &client.headers, carries, &self.limits, &self.bodies).await {
+            Ok(body) => body,
+            Err(refusal) => return self.refuse(&refusal),
+        };
+        match self.forward(client, path, body).await {
             Ok(answer) => answer,
-            Err(_) if watch.is_over() => self.refuse(&Refusal::TooLarge(self.limits.body)),
             Err(failure) => {
                 self.tally.failed(&failure);
                 failure.response(self.api).map(Either::Left)
@@ -171,29 +178,24 @@ impl Broker {
     }
 
     /// The sandbox cannot use another account; that it tried is in the report.
-    fn note_keys(&self, request: &Request<Incoming>, in_query: &[String]) {
-        let mut given = headers::keys_given(request.headers()).chain(in_query.iter().map(String::as_bytes));
+    fn note_keys(&self, client: &Parts, in_query: &[String]) {
+        let mut given = headers::keys_given(&client.headers).chain(in_query.iter().map(String::as_bytes));
         if given.any(|key| key != self.placeholder.as_bytes()) {
             self.tally.foreign_key();
         }
     }
 
-    async fn forward(
-        &self,
-        request: Request<Incoming>,
-        path: PathAndQuery,
-        watch: &Rc<Watch>,
-    ) -> Result<Answer, Failure> {
+    async fn forward(&self, client: Parts, path: PathAndQuery, body: Judged) -> Result<Answer, Failure> {
         let credential = self.key.as_ref().map(|key| {
             headers::credential(self.api.spec(), key).ok_or_else(|| Failure::Request(self.endpoint.to_string()))
         });
-        let (client, body) = request.into_parts();
-        let mut request = Request::new(Upload::new(body, self.limits.body, Rc::clone(watch)));
+        let watch = Watch::new(Rc::clone(&self.tally));
+        let mut request = Request::new(Upload::new(body, Rc::clone(&watch)));
         *request.method_mut() = client.method;
         *request.uri_mut() = Uri::from(path);
         *request.headers_mut() = headers::upward(&client.headers, self.host.clone(), credential.transpose()?);
 
-        let (response, line) = self.upstream.exchange(request, watch).await?;
+        let (response, line) = self.upstream.exchange(request, &watch).await?;
         self.tally.status(response.status().as_u16());
         let (server, body) = response.into_parts();
         if let Some(encoding) = headers::encoding(&server.headers) {
@@ -263,5 +265,7 @@ impl Drop for Seat<'_> {
 
 #[cfg(test)]
 mod exchange_tests;
+#[cfg(test)]
+mod judged_tests;
 #[cfg(test)]
 mod stage_tests;

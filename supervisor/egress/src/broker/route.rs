@@ -7,8 +7,9 @@ use hyper::http::uri::{PathAndQuery, Uri};
 use hyper::{HeaderMap, Method, header};
 
 use super::answer::Refusal;
-use super::api::{Route, Served, Spec};
+use super::api::{Carries, Route, Served, Spec};
 use super::endpoint::{Endpoint, is_segment};
+use super::judge::searches;
 
 /// Parameters that carry a key of the client's.
 const CREDENTIALS: &[&str] = &["key", "api_key", "apikey", "access_token", "oauth_token", "token"];
@@ -23,6 +24,7 @@ pub(super) enum Target {
         path: PathAndQuery,
         /// Keys that stood in the query.
         keys: Vec<String>,
+        carries: Carries,
     },
 }
 
@@ -59,7 +61,11 @@ pub(super) fn target(
             };
             let path = format!("{base}{path}{query}");
             let path = PathAndQuery::try_from(path).map_err(|_| refused())?;
-            Ok(Target::Upstream { path, keys })
+            Ok(Target::Upstream {
+                path,
+                keys,
+                carries: route.carries,
+            })
         }
     }
 }
@@ -70,7 +76,7 @@ fn matches(route: &Route, path: &str) -> bool {
         Some((before, after)) => path
             .strip_prefix(before)
             .and_then(|rest| rest.strip_suffix(after))
-            .is_some_and(is_segment),
+            .is_some_and(|model| is_segment(model) && !searches(model)),
     }
 }
 

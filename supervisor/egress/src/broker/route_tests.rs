@@ -4,8 +4,9 @@ use hyper::{HeaderMap, Method, header};
 
 use super::{Target, target};
 use crate::broker::answer::Refusal;
-use crate::broker::api::Api;
+use crate::broker::api::{Api, Carries};
 use crate::broker::endpoint::Endpoint;
+use crate::broker::judge::gemini;
 
 fn ask(api: Api, endpoint: &str, method: &str, uri: &str) -> Result<Target, Refusal> {
     let endpoint = Endpoint::parse(endpoint).expect("an endpoint");
@@ -95,7 +96,7 @@ fn a_models_name_is_one_plain_segment() {
         let path = format!("/v1beta/models/{model}:generateContent");
         assert_eq!(sent(Api::Gemini, Api::Gemini.vendor_url(), "POST", &path), path);
     }
-    for model in ["", ".", "..", "a/b", "a%2fb", "a:b", "../../v1/x"] {
+    for model in ["", ".", "..", "a/b", "a%2fb", "a:b", "../../v1/x", "deep-research-pro"] {
         let path = format!("/v1beta/models/{model}:generateContent");
         assert!(
             ask(Api::Gemini, Api::Gemini.vendor_url(), "POST", &path).is_err(),
@@ -139,10 +140,11 @@ fn a_query_keeps_what_is_known_and_loses_its_keys() {
     let path = "/v1beta/models/m:streamGenerateContent?alt=sse&pageSize"
         .parse()
         .expect("a path");
+    let carries = Carries::Prompt(&gemini::PROMPT);
     let keys = ["a", "b", "c"].map(str::to_owned).to_vec();
     assert_eq!(
         ask(Api::Gemini, Api::Gemini.vendor_url(), "POST", uri),
-        Ok(Target::Upstream { path, keys })
+        Ok(Target::Upstream { path, keys, carries })
     );
     for name in [
         "$httpMethod",

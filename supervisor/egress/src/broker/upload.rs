@@ -1,23 +1,25 @@
-//! A request's body on its way out: counted, and cut when it is too large.
-//!
-//! Keeps nothing: each piece goes on as it comes.
+//! A request's body on its way out: sent piece by piece, and counted.
 
 use std::cell::Cell;
+use std::convert::Infallible;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use hyper::body::{Body, Bytes, Frame, SizeHint};
 use tokio::time::Instant;
 
+use super::body::Judged;
 use super::report::Tally;
+
+/// Small enough that a slow line is seen to move.
+const PIECE: usize = 64 << 10;
 
 /// What the one who waits for the answer knows of the body.
 #[derive(Debug)]
 pub(super) struct Watch {
     tally: Rc<Tally>,
     moved: Cell<Instant>,
-    over: Cell<bool>,
 }
 
 impl Watch {
@@ -25,7 +27,6 @@ impl Watch {
         Rc::new(Self {
             tally,
             moved: Cell::new(Instant::now()),
-            over: Cell::new(false),
         })
     }
 
@@ -33,71 +34,42 @@ impl Watch {
     pub(super) fn moved(&self) -> Instant {
         self.moved.get()
     }
-
-    pub(super) fn is_over(&self) -> bool {
-        self.over.get()
-    }
 }
 
 #[derive(Debug)]
 pub(super) struct Upload {
-    inner: Incoming,
-    left: u64,
+    body: Judged,
     watch: Rc<Watch>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub(super) enum UploadProblem {
-    #[error("the body is too large")]
-    TooLarge,
-    #[error("the client stopped: {0}")]
-    Client(#[from] hyper::Error),
-}
-
 impl Upload {
-    pub(super) fn new(inner: Incoming, limit: u64, watch: Rc<Watch>) -> Self {
-        Self {
-            inner,
-            left: limit,
-            watch,
-        }
+    pub(super) fn new(body: Judged, watch: Rc<Watch>) -> Self {
+        Self { body, watch }
     }
 }
 
 impl Body for Upload {
     type Data = Bytes;
-    type Error = UploadProblem;
+    type Error = Infallible;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
+        _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
-        loop {
-            let frame = match Pin::new(&mut self.inner).poll_frame(cx) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(None) => return Poll::Ready(None),
-                Poll::Ready(Some(Err(e))) => return Poll::Ready(Some(Err(e.into()))),
-                Poll::Ready(Some(Ok(frame))) => frame,
-            };
-            self.watch.moved.set(Instant::now());
-            // Trailers are headers that nobody looked at: they stay here.
-            let Ok(data) = frame.into_data() else { continue };
-            let Some(left) = self.left.checked_sub(u64::try_from(data.len()).unwrap_or(u64::MAX)) else {
-                self.watch.over.set(true);
-                return Poll::Ready(Some(Err(UploadProblem::TooLarge)));
-            };
-            self.left = left;
-            self.watch.tally.up(data.len());
-            return Poll::Ready(Some(Ok(Frame::data(data))));
+        if self.is_end_stream() {
+            return Poll::Ready(None);
         }
+        let piece = self.body.piece(PIECE);
+        self.watch.moved.set(Instant::now());
+        self.watch.tally.up(piece.len());
+        Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.inner.is_end_stream()
+        self.body.left() == 0
     }
 
-    /// Exact if the client said the length: then it is said on.
     fn size_hint(&self) -> SizeHint {
-        self.inner.size_hint()
+        SizeHint::with_exact(u64::try_from(self.body.left()).unwrap_or(u64::MAX))
     }
 }
