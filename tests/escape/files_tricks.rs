@@ -39,7 +39,6 @@ const PID_1_IS_OPEN: Bare = Bare::RootWhere("this machine keeps root out of pid 
 });
 
 claims! {
-    directory_as_stdin_is_refused => detour("cat /proc/self/fd/0/secret").through(&["sh", "-c", "exec \"$@\" < @OUT", "sh"]).refused(),
     file_below_dev_that_may_only_be_read_is_not_written => attempt("echo evil > /dev/shm/glee-@ID",
         Leak::Changed("/dev/shm/glee-@ID")).file("/dev/shm/glee-@ID", "old\n").flags(&["--read", "/dev/shm/glee-@ID"]),
     symlink_in_the_project_leads_nowhere => detour("cat link").given(|w| w.link("@OUT/secret", "@PROJECT/link")),
@@ -101,10 +100,10 @@ claims! {
     /// What the caller redirects is open for the command, in the way it was opened and no other.
     standard_input_that_is_a_directory_leads_nowhere => detour("@A openat_fd 0 secret; cat /proc/self/fd/0/secret; \
         cat /dev/stdin/secret")
-        .through(&["/bin/sh", "-c", "exec \"$@\" < @OUT", "sh"]),
+        .through(&["/bin/sh", "-c", "exec \"$@\" < @OUT", "sh"]).refused(),
     standard_input_that_is_the_root_leads_nowhere => detour("@A openat_fd 0 .@OUT/secret; \
         cat /proc/self/fd/0@OUT/secret")
-        .through(&["/bin/sh", "-c", "exec \"$@\" < /", "sh"]),
+        .through(&["/bin/sh", "-c", "exec \"$@\" < /", "sh"]).refused(),
     standard_input_cannot_be_written => attempt("echo evil > /proc/self/fd/0; echo evil > /dev/stdin; \
         @A overwrite /proc/self/fd/0",
         Leak::Changed("@OUT/file")).file("@OUT/file", "old\n").through(&["/bin/sh", "-c", "exec \"$@\" < @OUT/file",
