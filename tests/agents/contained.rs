@@ -73,7 +73,7 @@ claims! {
             Cli::Claude => "-H 'x-api-key: sk-of-somebody-else' http://127.0.0.1:9786/v1/messages",
             Cli::Gemini => "'http://127.0.0.1:9786/v1beta/models/m:generateContent?key=sk-of-somebody-else'",
         };
-        let ran = at.run("workspace", at.shell(&format!("curl -s -m 9 -d '{{}}' -o answer.txt {curl}; echo done")));
+        let ran = at.run("workspace", at.shell(&format!("curl -s -m 9 -H 'content-type: application/json' -d '{{}}' -o answer.txt {curl}; echo done")));
         let (header, value) = at.cli.credential(&at.key);
         for request in ran.api.requests() {
             let given = (request.header(header), request.path.contains("somebody"));

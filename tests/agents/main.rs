@@ -20,3 +20,4 @@ mod endings;
 mod key;
 mod layouts;
 mod turns;
+mod vendor;

@@ -35,18 +35,21 @@ fn block(turn: &Turn, number: usize) -> (Value, Value, Value, &'static str) {
             json!({"type": "text_delta", "text": text}),
             "end_turn",
         ),
-        Turn::Shell(command) => {
-            let input = json!({"command": command, "description": "scripted"});
-            let tool = |input: &Value| json!({"type": "tool_use", "id": format!("toolu_{number}"), "name": "Bash", "input": input});
-            (
-                tool(&input),
-                tool(&json!({})),
-                json!({"type": "input_json_delta", "partial_json": input.to_string()}),
-                "tool_use",
-            )
-        }
+        Turn::Shell(command) => call(number, "Bash", &json!({"command": command, "description": "scripted"})),
+        Turn::Call(tool, input) => call(number, tool, input),
         Turn::Error(_) | Turn::Cut | Turn::Hang => panic!("{turn:?} says nothing"),
     }
+}
+
+fn call(number: usize, tool: &str, input: &Value) -> (Value, Value, Value, &'static str) {
+    let call =
+        |input: &Value| json!({"type": "tool_use", "id": format!("toolu_{number}"), "name": tool, "input": input});
+    (
+        call(input),
+        call(&json!({})),
+        json!({"type": "input_json_delta", "partial_json": input.to_string()}),
+        "tool_use",
+    )
 }
 
 fn whole(turn: &Turn, number: usize) -> Value {

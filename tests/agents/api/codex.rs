@@ -42,6 +42,10 @@ fn item(turn: &Turn, number: usize, shell: Shell) -> Value {
             json!({"type": "custom_tool_call", "id": format!("ctc_{number}"), "call_id": call, "name": "exec",
                 "status": "completed", "input": script})
         }
+        (Turn::Call(tool, arguments), _) => {
+            json!({"type": "function_call", "id": format!("fc_{number}"), "call_id": call, "name": tool,
+                "status": "completed", "arguments": arguments.to_string()})
+        }
         (Turn::Text(text), _) => json!({"type": "message", "role": "assistant", "id": format!("msg_{number}"),
             "status": "completed", "content": [{"type": "output_text", "text": text, "annotations": []}]}),
         (Turn::Error(_) | Turn::Cut | Turn::Hang, _) => panic!("{turn:?} says nothing"),

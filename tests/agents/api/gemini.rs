@@ -18,6 +18,7 @@ fn whole(turn: &Turn, number: usize) -> Value {
         Turn::Text(text) => json!({"text": text}),
         Turn::Shell(command) => json!({"functionCall": {"id": format!("call_{number}"), "name": "run_shell_command",
             "args": {"command": command, "description": "scripted"}}}),
+        Turn::Call(tool, args) => json!({"functionCall": {"id": format!("call_{number}"), "name": tool, "args": args}}),
         Turn::Error(_) | Turn::Cut | Turn::Hang => panic!("{turn:?} says nothing"),
     };
     answer(&json!([part]), number)

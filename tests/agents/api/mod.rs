@@ -22,6 +22,8 @@ pub(crate) enum Turn {
     Text(String),
     /// A call of the shell tool.
     Shell(String),
+    /// A call of this tool with these arguments.
+    Call(&'static str, Value),
     /// An HTTP status with an error of the vendor's.
     Error(u16),
     /// Half of a text, then nothing but a closed connection.
@@ -153,11 +155,13 @@ impl Api {
                 thread::sleep(Duration::from_secs(600));
                 Ok(())
             }
-            Turn::Text(_) | Turn::Shell(_) if (dialect.streams)(&request) => {
+            Turn::Text(_) | Turn::Shell(_) | Turn::Call(..) if (dialect.streams)(&request) => {
                 streamed(&stream, &(dialect.events)(turn, number, &request))?;
                 (&stream).write_all(b"0\r\n\r\n")
             }
-            Turn::Text(_) | Turn::Shell(_) => whole(&stream, 200, &(dialect.whole)(turn, number).to_string()),
+            Turn::Text(_) | Turn::Shell(_) | Turn::Call(..) => {
+                whole(&stream, 200, &(dialect.whole)(turn, number).to_string())
+            }
             Turn::Cut => {
                 let events = (dialect.events)(&Turn::text("half of what there is to say"), number, &request);
                 streamed(&stream, &events[..events.len() / 2])?;
