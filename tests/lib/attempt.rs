@@ -240,6 +240,12 @@ impl Attempt {
         self.only_started()
     }
 
+    /// Bare its shell is killed after this long, by when it has done what it can do.
+    pub fn bare_limit(mut self, limit: Duration) -> Self {
+        self.bare_limit = limit;
+        self
+    }
+
     pub fn cwd(mut self, template: &'static str) -> Self {
         self.cwd = template;
         self
