@@ -8,6 +8,8 @@
 
 mod build;
 mod claims;
+mod egress;
+mod egress_report;
 mod files;
 mod git;
 mod ipc;

@@ -3,6 +3,7 @@
 //! With `GLEE_TESTS_BARE=1` each command runs without the sandbox: a claim that fails then is this machine's fault or the
 //! test's own, not the product's.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::chown;
@@ -20,12 +21,14 @@ const LIMIT: Duration = Duration::from_secs(120);
 #[derive(Debug)]
 pub(crate) struct Place {
     world: World,
+    policy: RefCell<Policy>,
 }
 
 impl Place {
     pub(crate) fn of(caller: Caller) -> Self {
         Self {
             world: World::new(caller),
+            policy: RefCell::new(Policy::Named("workspace")),
         }
     }
 
@@ -50,10 +53,23 @@ impl Place {
         chown(path, Some(caller.uid()), Some(caller.gid())).expect("give a path to the caller");
     }
 
+    /// Runs from now on are in a lab, with these network rules and the lab's authority trusted.
+    pub(crate) fn lab(&self, rules: &str) {
+        self.world.join_lab();
+        let trusting = "env: {set: {SSL_CERT_FILE: '@CA', GIT_SSL_CAINFO: '@CA', NODE_EXTRA_CA_CERTS: '@CA', \
+                        CURL_CA_BUNDLE: '@CA'}}";
+        let text = format!("extends: workspace\nnetwork: {{{rules}}}\n{trusting}\n");
+        self.policy.replace(Policy::Yaml(self.world.fill(&text)));
+    }
+
+    pub(crate) fn world(&self) -> &World {
+        &self.world
+    }
+
     /// The script in the sandbox, not yet started.
     pub(crate) fn inside(&self, script: &str) -> Run<'_> {
         let bare = std::env::var_os("GLEE_TESTS_BARE").is_some();
-        let policy = Policy::Named("workspace");
+        let policy = self.policy.borrow().clone();
         self.shell(
             if bare {
                 Run::bare(&self.world)

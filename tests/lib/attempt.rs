@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::{Caller, Leak, Policy, World};
+use crate::{Caller, Leak, Outcome, Policy, World};
 
 /// For which callers the attack must succeed without the sandbox.
 #[derive(Debug, Clone, Copy)]
@@ -70,6 +70,7 @@ pub(crate) enum Ending {
 const HOST_ACTS: &str = "@A mark ready @ID; until [ -e @PROJECT/go ]; do sleep 0.02; done";
 
 pub(crate) type Step = Box<dyn Fn(&World) + Send + Sync>;
+pub(crate) type Check = Box<dyn Fn(&World, &Outcome) + Send + Sync>;
 
 /// Made by `attempt`, completed by its methods, run by `prove`.
 pub struct Attempt {
@@ -81,6 +82,7 @@ pub struct Attempt {
     pub(crate) env: Vec<(&'static str, &'static str)>,
     pub(crate) secret_env: Vec<&'static str>,
     pub(crate) given: Vec<Step>,
+    pub(crate) then: Vec<Check>,
     pub(crate) bare: Bare,
     pub(crate) inside: Inside,
     pub(crate) refusal: Refusal,
@@ -112,6 +114,7 @@ pub fn attempt(script: impl Into<String>, leak: Leak) -> Attempt {
         env: Vec::new(),
         secret_env: Vec::new(),
         given: Vec::new(),
+        then: Vec::new(),
         bare: Bare::Both,
         inside: Inside::Ended,
         refusal: Refusal::No,
@@ -178,6 +181,12 @@ impl Attempt {
         })
     }
 
+    /// Also asserted of the contained run, once it has ended.
+    pub fn then(mut self, check: impl Fn(&World, &Outcome) + Send + Sync + 'static) -> Self {
+        self.then.push(Box::new(check));
+        self
+    }
+
     pub fn bare(mut self, bare: Bare) -> Self {
         self.bare = bare;
         self
@@ -229,6 +238,12 @@ impl Attempt {
     pub fn endless(mut self, bare_limit: Duration) -> Self {
         self.bare_limit = bare_limit;
         self.only_started()
+    }
+
+    /// Bare its shell is killed after this long, by when it has done what it can do.
+    pub fn bare_limit(mut self, limit: Duration) -> Self {
+        self.bare_limit = limit;
+        self
     }
 
     pub fn cwd(mut self, template: &'static str) -> Self {

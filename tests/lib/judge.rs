@@ -15,6 +15,8 @@ pub enum Leak {
     Changed(&'static str),
     /// A listener on the host heard anything.
     Heard,
+    /// A server of the world's lab heard the nonce, wherever it was sent to.
+    Carried,
     /// A process of the attack is still there after the end of the run.
     Survived,
     /// A process of the host was ended.
@@ -40,6 +42,7 @@ pub fn judge(leak: &Leak, world: &World, outcome: &Outcome) -> Verdict {
         Leak::Claimed => claim(outcome),
         Leak::Changed(path) => world.change_of(path),
         Leak::Heard => heard(world),
+        Leak::Carried => carried(world),
         Leak::Survived => world.remains(),
         Leak::VictimDied => dead(world),
         Leak::Seen(question) => question(world, outcome),
@@ -64,6 +67,12 @@ fn heard(world: &World) -> Option<String> {
             String::from_utf8_lossy(&world.heard())
         )
     })
+}
+
+fn carried(world: &World) -> Option<String> {
+    let lab = world.lab();
+    wait_until(Duration::from_millis(150), || lab.heard_of(world.nonce()).is_some());
+    lab.heard_of(world.nonce()).map(|line| format!("the lab heard: {line}"))
 }
 
 fn dead(world: &World) -> Option<String> {

@@ -29,7 +29,8 @@ impl Attempt {
             "the bare control did not start: {}",
             outcome.describe()
         );
-        if let Verdict::Contained = judge(&self.leak, &world, &outcome) {
+        let works = || judge(&self.leak, &world, &outcome) != Verdict::Contained;
+        if !wait_until(Duration::from_secs(1), works) {
             panic!(
                 "bare control failed: as {} this attack does not work even without the sandbox, so it proves nothing\n{}",
                 caller.name(),
@@ -47,6 +48,9 @@ impl Attempt {
             panic!("ESCAPED as {}: {how}\n{}", caller.name(), outcome.describe());
         }
         self.check_ran(caller, &outcome);
+        for check in &self.then {
+            check(&world, &outcome);
+        }
         self.check_remains(&world, &setid, &outcome);
         if let Project::StaysAsItWas = self.project {
             // The supervisor's death is cleaned up after by a process that outlives it for a moment.

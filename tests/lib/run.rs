@@ -143,7 +143,9 @@ impl<'w> Run<'w> {
     }
 
     fn argv(&self) -> Vec<OsString> {
-        let mut argv: Vec<OsString> = self.through.iter().map(OsString::from).collect();
+        let entrance = self.world.lab.get().map(|lab| lab.entrance(self.world.caller()));
+        let before = entrance.into_iter().flatten().chain(self.through.iter().cloned());
+        let mut argv: Vec<OsString> = before.map(OsString::from).collect();
         if let Jail::Supervisor(policy) = &self.jail {
             argv.extend([binary().into(), "run".into()]);
             match policy {
@@ -172,10 +174,11 @@ impl<'w> Run<'w> {
         let mut command = Command::new(program);
         command.args(args).env_clear().envs(&self.env).current_dir(&self.cwd);
         // A group of its own: an attack on "my process group" must not meet the harness.
-        command
-            .uid(self.world.caller().uid())
-            .gid(self.world.caller().gid())
-            .process_group(0);
+        command.process_group(0);
+        // Only root may enter a lab; its entrance changes to the caller.
+        if self.world.lab.get().is_none() {
+            command.uid(self.world.caller().uid()).gid(self.world.caller().gid());
+        }
         command.stdin(if self.stdin.is_some() {
             Stdio::piped()
         } else {

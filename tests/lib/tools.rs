@@ -110,7 +110,7 @@ pub(crate) fn lock(name: &str) -> File {
     file
 }
 
-fn store() -> &'static Path {
+pub(crate) fn store() -> &'static Path {
     static READY: OnceLock<PathBuf> = OnceLock::new();
     READY.get_or_init(|| {
         let store = PathBuf::from(STORE);

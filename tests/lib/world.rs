@@ -2,7 +2,7 @@
 //!
 //! Owned by the caller, made afresh for each run, removed with everything in it when dropped. `GLEE_KEEP=1` keeps the files.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::Duration;
 
-use crate::{Caller, Listener, Snapshot, attack_tool};
+use crate::{Caller, Lab, Listener, Snapshot, attack_tool};
 
 /// Templates name its parts: `@HOME`, `@PROJECT` (in the home), `@OUT` (a directory that no policy grants), `@ID` (the
 /// nonce), `@A` (the attack binary), `@UID`, `@PIDNS` (the host's pid namespace) and whatever `define` added.
@@ -27,6 +27,7 @@ pub struct World {
     pub(crate) listeners: RefCell<Vec<Listener>>,
     watched: RefCell<BTreeMap<PathBuf, Snapshot>>,
     pub(crate) patience: Cell<Duration>,
+    pub(crate) lab: OnceCell<Lab>,
 }
 
 impl World {
@@ -43,6 +44,7 @@ impl World {
             listeners: RefCell::default(),
             watched: RefCell::default(),
             patience: Cell::new(Duration::from_millis(300)),
+            lab: OnceCell::new(),
             root,
         };
         for dir in [this.root.clone(), this.home(), this.project(), this.outside()] {

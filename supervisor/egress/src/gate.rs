@@ -151,6 +151,11 @@ impl Gate {
     pub fn hear(&mut self, bytes: &[u8]) -> bool {
         match &mut self.state {
             State::Http(guard) => guard.hear(bytes),
+            // Who speaks first waits for neither a request nor a hello. A web server that gives up waiting says `HTTP/`.
+            State::Unknown if !bytes.is_empty() && !bytes.iter().zip(b"HTTP/").all(|(said, web)| said == web) => {
+                self.state = State::Open;
+                true
+            }
             State::Unknown | State::Hello | State::Open => false,
         }
     }

@@ -167,3 +167,17 @@ proptest! {
         let _ = gate.look(&bytes);
     }
 }
+
+#[test]
+fn a_server_that_speaks_first_is_no_web_server() {
+    let held = |said: &[u8]| {
+        let mut gate = gate("a.example", 25);
+        assert_eq!(gate.look(b"hello"), Ok(Look::More));
+        let changed = gate.hear(said);
+        (changed, gate.look(b"hello"))
+    };
+    assert_eq!(held(b"220 ready\r\n"), (true, Ok(Look::Pass(5))));
+    for said in [&b""[..], b"H", b"HTTP/", b"HTTP/1.1 408 Request Timeout\r\n"] {
+        assert_eq!(held(said), (false, Ok(Look::More)), "{said:?}");
+    }
+}

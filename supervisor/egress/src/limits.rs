@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 
 /// The bounds of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub struct Limits {
     pub connections: usize,
     /// Connections beyond these that are told so; the rest is reset.
     pub farewells: usize,
-    /// Destinations being dialled at once.
+    /// Destinations being dialled at once; others wait for their turn as long as for first bytes.
     pub dials: usize,
     /// From a connection's start to its first whole hello or head, and from a later head's first byte to its last.
     pub first_bytes: Duration,
@@ -71,9 +72,14 @@ impl Slots {
         take(&self.farewells)
     }
 
-    #[must_use]
-    pub fn dial(&self) -> Option<Slot> {
-        take(&self.dials)
+    /// Waits for its turn: a client that opens many connections at once is not refused for that. None when it takes
+    /// longer than `patience`.
+    pub async fn dial(&self, patience: Duration) -> Option<Slot> {
+        let permit = timeout(patience, Arc::clone(&self.dials).acquire_owned())
+            .await
+            .ok()?
+            .ok()?;
+        Some(Slot { _permit: permit })
     }
 }
 

@@ -151,9 +151,16 @@ impl Shared<'_> {
                         true => window.fill(&mut reader).await,
                         false => {
                             let due = *due.get_or_insert_with(|| Instant::now() + self.limits.first_bytes);
-                            match timeout_at(due.into(), window.fill(&mut reader)).await {
-                                Ok(filled) => filled,
-                                Err(_) => {
+                            let filled = tokio::select! {
+                                filled = timeout_at(due.into(), window.fill(&mut reader)) => filled.ok(),
+                                () = self.answered.notified() => {
+                                    look = self.gate.borrow_mut().look(window.bytes());
+                                    continue;
+                                }
+                            };
+                            match filled {
+                                Some(filled) => filled,
+                                None => {
                                     let slow = Stop::Slow(self.gate.borrow().language());
                                     return self.stop(slow, &mut writer).await;
                                 }

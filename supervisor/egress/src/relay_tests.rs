@@ -233,3 +233,17 @@ async fn a_hundred_megabytes_arrive_as_they_were_sent() {
     .await;
     assert_eq!((end, down), (End::Closed, 100 << 20));
 }
+
+#[tokio::test]
+async fn what_waits_to_be_known_passes_when_the_server_speaks_first() {
+    let talk = |mut client: TcpStream, mut server: TcpStream| async move {
+        client.write_all(b"hello").await.unwrap();
+        sleep(Duration::from_millis(20)).await;
+        server.write_all(b"220 ready").await.unwrap();
+        let mut heard = [0; 5];
+        server.read_exact(&mut heard).await.unwrap();
+        heard
+    };
+    let (_, up, down, heard) = run(25, quick(), talk).await;
+    assert_eq!((up, down, &heard), (5, 9, b"hello"));
+}

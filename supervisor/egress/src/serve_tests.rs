@@ -399,6 +399,7 @@ async fn too_many() {
 async fn too_many_dials() {
     let companion = Companion::with(Limits {
         dials: 0,
+        first_bytes: Duration::from_millis(100),
         ..Limits::STANDARD
     });
     let (mut stream, head) = ask_connect("a.example:443").await;

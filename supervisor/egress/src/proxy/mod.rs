@@ -73,7 +73,7 @@ impl Desk {
     }
 
     async fn dial(&self, bound: &Bound) -> Result<TcpStream, Refusal> {
-        let Some(_slot) = self.slots.dial() else {
+        let Some(_slot) = self.slots.dial(self.limits.first_bytes).await else {
             let reason = format!("{} connections are being made already", self.limits.dials);
             return Err(Refusal::new(Kind::Busy, reason));
         };
