@@ -8,8 +8,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use glee_egress::broker::BrokerReport;
-use glee_egress::record::{Attempt, Outcome as Verdict};
+use glee_egress::broker::{BrokerReport, Endpoint};
+use glee_egress::record::{Attempt, Outcome as Verdict, Via};
 use glee_egress::report::Report as Served;
 use glee_sandbox::Cause;
 use glee_sandbox::launch::{End, Outcome};
@@ -208,6 +208,7 @@ impl Report {
         self.egress = served.attempts;
         if let Some(model) = &mut self.model {
             model.usage = served.model.and_then(|usage| serde_json::from_value(usage).ok());
+            self.egress.extend(model.usage.as_ref().and_then(through_the_broker));
         }
     }
 
@@ -305,6 +306,24 @@ impl Report {
 
 fn texts(paths: &[PathBuf]) -> Vec<String> {
     paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()
+}
+
+/// What the broker sent and received, as one row: it is egress like any other.
+fn through_the_broker(usage: &BrokerReport) -> Option<Attempt> {
+    let endpoint = Endpoint::parse(&usage.endpoint).ok()?;
+    let forwarded = usage.requests.saturating_sub(usage.refused);
+    (forwarded > 0).then(|| Attempt {
+        host: endpoint.host().to_string(),
+        port: endpoint.port(),
+        verdict: Verdict::Allowed,
+        via: Via::Broker,
+        bytes_up: usage.bytes_up,
+        bytes_down: usage.bytes_down,
+        reason: None,
+        rule: Some("model_access: auto".to_owned()),
+        hint: None,
+        count: forwarded,
+    })
 }
 
 /// Where a report goes, opened before the command starts: what it renames or links meanwhile leads nowhere else.
