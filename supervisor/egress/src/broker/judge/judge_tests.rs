@@ -469,7 +469,7 @@ const KINDS: &[&str] = &[
 /// Looks for the forbidden shapes with no idea of an API.
 fn naive(value: &Value) -> bool {
     match value {
-        Value::Array(items) => items.iter().any(|item| naive(item)),
+        Value::Array(items) => items.iter().any(naive),
         Value::Object(fields) => {
             let is_call = fields.get("type") == Some(&json!("tool_use"));
             fields.iter().any(|(key, value)| {
