@@ -27,6 +27,7 @@ mod paths;
 pub mod policy;
 pub mod resolve;
 pub mod resolved;
+mod scalar;
 mod suggest;
 mod value;
 pub mod widen;

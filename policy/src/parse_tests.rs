@@ -38,7 +38,7 @@ max_runtime_mins: 0.5
 limits: {memory_mb: 4096, pids: 512, cpus: 1.5, open_files: 16, file_size_mb: 1, disk_mb: 2, output_kb: none}
 isolation: landlock
 backend: podman
-image: docker.io/library/debian:13
+image: registry.example/debian:13
 key_command: [pass, show, key]
 model_access: none
 model_endpoint: http://127.0.0.1:8080/v1

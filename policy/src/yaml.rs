@@ -12,6 +12,7 @@ use serde_saphyr::granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle,
 
 use crate::error::{MAX_BYTES, MAX_DEPTH, PolicyError, place, shown};
 use crate::origin::{Origin, Source};
+use crate::scalar::plain;
 
 /// What anchors and aliases may copy: a value counts 1, and 1 for each 16 bytes of its text.
 const MAX_COPIED: usize = 100_000;
@@ -370,37 +371,6 @@ impl<'s> Tree<'s> {
             Inside::Map { entries, key, .. } => entries.extend(key.take().map(|key| (key, node))),
         }
         Ok(())
-    }
-}
-
-/// An unquoted word by the core schema of YAML 1.2. A number with a leading zero is text: some read it as octal.
-fn plain(text: &str) -> Value {
-    match text {
-        "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
-        "true" | "True" | "TRUE" => return Value::Bool(true),
-        "false" | "False" | "FALSE" => return Value::Bool(false),
-        ".nan" | ".NaN" | ".NAN" => return Value::Float(f64::NAN),
-        _ => {}
-    }
-    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    match digits {
-        ".inf" | ".Inf" | ".INF" if text.starts_with('-') => return Value::Float(f64::NEG_INFINITY),
-        ".inf" | ".Inf" | ".INF" => return Value::Float(f64::INFINITY),
-        _ => {}
-    }
-    let leading_zero =
-        digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.") && !digits.starts_with("0e");
-    let numeric = digits
-        .bytes()
-        .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'-' | b'+'))
-        && digits.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-    if leading_zero || !numeric {
-        return Value::Text(text.to_owned());
-    }
-    match (text.parse::<i128>(), text.parse::<f64>()) {
-        (Ok(int), _) => Value::Int(int),
-        (Err(_), Ok(float)) => Value::Float(float),
-        (Err(_), Err(_)) => Value::Text(text.to_owned()),
     }
 }
 
