@@ -32,7 +32,7 @@ struct Hired {
 pub(super) fn start(facts: &Facts, plan: &SandboxPlan, since: Since) -> Result<Janitor, LaunchError> {
     let named = |error| LaunchError::step("janitor", error);
     let leaves_names = !plan.placeholders.is_empty() || !plan.git.trees.is_empty();
-    if !leaves_names && !cgroup::may_create(facts) {
+    if !leaves_names && !setids::concerns(plan) && !cgroup::may_create(facts) {
         return Ok(Janitor(None));
     }
     let (ours, theirs) = socket::pair().map_err(named)?;

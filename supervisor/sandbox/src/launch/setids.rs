@@ -68,6 +68,11 @@ fn trees(plan: &SandboxPlan) -> impl Iterator<Item = (&Path, Kind)> {
     })
 }
 
+/// Is there anything to look through when this run has ended?
+pub(super) fn concerns(plan: &SandboxPlan) -> bool {
+    trees(plan).next().is_some()
+}
+
 /// Takes the bits and capabilities from what was changed. Returns the files, and the trees that could not be looked through.
 pub(super) fn strip(plan: &SandboxPlan, since: Since) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let (mut stripped, mut failed) = (Vec::new(), Vec::new());
