@@ -43,18 +43,48 @@ pub(crate) enum Command {
     },
 }
 
-/// What `run` understands, `--project` included.
-#[derive(Debug, Parser)]
-#[command(name = "run")]
-pub(crate) struct RunAlone {
-    #[arg(long)]
-    pub(crate) project: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) arguments: RunArgs,
+impl Cli {
+    /// `run`, the commonest flags, `--` and a command, read without describing the whole command line to the parser first:
+    /// that takes longer than anything else before the sandbox.
+    ///
+    /// `None` for everything else, mistakes and `--help` included. A test compares it with the parser.
+    pub(crate) fn plain_run(arguments: &[OsString]) -> Option<Self> {
+        let mut words = arguments.iter().skip(1);
+        words.next().filter(|word| *word == "run")?;
+        let mut project = None;
+        let mut run = RunArgs::default();
+        loop {
+            let flag = words.next()?.to_str()?;
+            if flag == "--" {
+                break;
+            }
+            let value = words.next().filter(|value| is_plain(value))?;
+            match flag {
+                "--policy" => once(&mut run.policy, value.to_str()?.to_owned())?,
+                "--report" => once(&mut run.report, value.into())?,
+                "--project" => once(&mut project, value.into())?,
+                "--read" => run.read.push(value.clone()),
+                "--write" => run.write.push(value.clone()),
+                "--env" => run.env.push(value.clone()),
+                _ => return None,
+            }
+        }
+        run.command = words.cloned().collect();
+        let command = (!run.command.is_empty()).then_some(Command::Run(run))?;
+        Some(Self { project, command })
+    }
 }
 
-#[derive(Debug, Args)]
+/// Nothing that the parser might take for a flag or for no value at all.
+fn is_plain(value: &OsString) -> bool {
+    !value.is_empty() && !value.as_encoded_bytes().starts_with(b"-")
+}
+
+fn once<T>(place: &mut Option<T>, value: T) -> Option<()> {
+    place.replace(value).is_none().then_some(())
+}
+
+#[derive(Debug, Default, Args)]
 #[command(after_help = "\
 Exit status: the command's own; 128+N if signal N ended it; 124 the deadline was reached;
 125 the sandbox was refused or could not be built, and the command never started;

@@ -14,12 +14,12 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use args::{Cli, Command, RunAlone};
+use args::{Cli, Command};
 
 /// Parses the arguments and does what they say.
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    let cli = match run_alone(&arguments).map_or_else(|| Cli::try_parse_from(&arguments), Ok) {
+    let cli = match Cli::plain_run(&arguments).map_or_else(|| Cli::try_parse_from(&arguments), Ok) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, &arguments),
     };
@@ -33,20 +33,6 @@ pub fn main() -> ExitCode {
         Command::Completions { shell } => completions(shell, arguments.first()),
     };
     ExitCode::from(u8::try_from(status & 0xff).unwrap_or(1))
-}
-
-/// `run …` as the whole command line would be read, without describing every other command first.
-///
-/// `None` for anything else, mistakes and `--help` included: the whole command line has the words for them.
-fn run_alone(arguments: &[OsString]) -> Option<Cli> {
-    let rest = arguments
-        .get(1..)
-        .filter(|rest| rest.first().is_some_and(|word| word == "run"))?;
-    let RunAlone { project, arguments } = RunAlone::try_parse_from(rest).ok()?;
-    Some(Cli {
-        project,
-        command: Command::Run(arguments),
-    })
 }
 
 /// Help goes to stdout with status 0. A mistake in `run` is a refusal: 125, as nothing was started.
@@ -92,32 +78,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn run_alone_is_read_as_in_the_whole_command_line() {
+    fn a_plain_run_is_read_as_in_the_whole_command_line() {
         for line in [
-            "glee run true",
             "glee run -- true",
             "glee run --policy restricted -- ls -la --help",
-            "glee run --project /p --read a --read b --write=c --net h:1 --env A=1 --timeout 1h30m -- x --project y",
-            "glee run --backend native --workspace shared --explain --no-denials --report r.json x -- y",
-            "glee run ls --policy x",
+            "glee run -- ls -- --policy x",
+            "glee run --project /p --read a --read b --write c --env A=1 --report r.json --policy p -- x --project y",
         ] {
             let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-            let alone = run_alone(&arguments).unwrap_or_else(|| panic!("{line}"));
+            let plain = Cli::plain_run(&arguments).unwrap_or_else(|| panic!("{line}"));
             let whole = Cli::try_parse_from(&arguments).unwrap_or_else(|error| panic!("{line}: {error}"));
-            assert_eq!(format!("{alone:?}"), format!("{whole:?}"), "{line}");
+            assert_eq!(format!("{plain:?}"), format!("{whole:?}"), "{line}");
         }
         for line in [
             "glee",
             "glee run",
+            "glee run --",
+            "glee run true",
             "glee run --help",
-            "glee run --no-such x",
-            "glee run --version",
-            "glee run --timeout x -- true",
-            "glee --project p run true",
+            "glee run --help -- true",
+            "glee run --no-such -- x",
+            "glee run --policy",
+            "glee run --policy -- true",
+            "glee run --policy --help -- true",
+            "glee run --policy a --policy b -- true",
+            "glee run --project  -- true",
+            "glee run --timeout 1s -- true",
+            "glee --project p run -- true",
             "glee doctor",
         ] {
             let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-            assert!(run_alone(&arguments).is_none(), "{line}");
+            assert!(Cli::plain_run(&arguments).is_none(), "{line}");
         }
     }
 
