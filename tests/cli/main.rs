@@ -12,6 +12,7 @@ mod claims;
 mod seen;
 mod support;
 
+mod agents;
 mod commands;
 mod descriptors;
 mod endings;
