@@ -1,4 +1,4 @@
-//! What the three measurements share: subjects, their interleaving, statistics, `/proc`.
+//! What the measurements share: subjects, their interleaving, statistics, `/proc`.
 //!
 //! INVARIANT (one run): numbers that are compared come from one interleaved run on one machine as one user.
 //! INVARIANT (outside): a subject is judged from outside, by wall clock and `/proc`, never by what it says of itself.
@@ -15,6 +15,8 @@ pub mod stats;
 pub mod subject;
 pub mod table;
 pub mod user;
+pub mod ways;
+pub mod wire;
 pub mod workload;
 
 pub use error::BenchError;
