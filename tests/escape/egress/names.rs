@@ -50,44 +50,63 @@ claims! {
     connect_with_two_final_dots_is_refused => connect("other.test..:80").reported("no host"),
     connect_to_a_fullwidth_name_is_refused => connect("\\xef\\xbd\\x8fther.test:80").reported("other.test"),
     connect_with_a_fullwidth_dot_is_refused => connect("other\\xe3\\x80\\x82test:80").reported("other.test"),
-    connect_with_a_user_is_refused => connect("allowed.test@other.test:80"),
-    connect_with_a_user_and_a_port_is_refused => connect("allowed.test:80@other.test:80"),
-    connect_in_percent_signs_is_refused => connect("%6f%74her.test:80"),
-    connect_with_a_null_byte_is_refused => connect("other.test\\x00.allowed.test:80"),
+    connect_with_a_user_is_refused => connect("allowed.test@other.test:80")
+        .reported("refused"),
+    connect_with_a_user_and_a_port_is_refused => connect("allowed.test:80@other.test:80")
+        .reported("refused"),
+    connect_in_percent_signs_is_refused => connect("%6f%74her.test:80")
+        .reported("refused"),
+    connect_with_a_null_byte_is_refused => connect("other.test\\x00.allowed.test:80")
+        .reported("refused"),
     connect_with_a_null_byte_under_a_wildcard_is_refused => under(SUFFIX,
-        format!("@NET connect 'other.test\\x00.allowed.test:80' {ASK}")),
+        format!("@NET connect 'other.test\\x00.allowed.test:80' {ASK}"))
+        .reported("refused"),
     connect_with_an_encoded_null_byte_is_refused => under(SUFFIX,
-        format!("@NET connect 'other.test%00.allowed.test:80' {ASK}")),
+        format!("@NET connect 'other.test%00.allowed.test:80' {ASK}"))
+        .reported("refused"),
     connect_to_an_address_is_refused => connect("203.0.113.20:80").reported("203.0.113.20"),
     connect_to_the_allowed_names_own_address_is_refused => connect("203.0.113.10:80").reported("203.0.113.10"),
-    connect_to_an_address_as_one_number_is_refused => connect("3405803796:80"),
-    connect_to_a_hexadecimal_address_is_refused => connect("0xcb.0x0.0x71.0x14:80"),
-    connect_to_an_octal_address_is_refused => connect("0313.0.0161.024:80"),
-    connect_to_a_short_address_is_refused => connect("203.0.28948:80"),
+    connect_to_an_address_as_one_number_is_refused => connect("3405803796:80")
+        .reported("refused"),
+    connect_to_a_hexadecimal_address_is_refused => connect("0xcb.0x0.0x71.0x14:80")
+        .reported("refused"),
+    connect_to_an_octal_address_is_refused => connect("0313.0.0161.024:80")
+        .reported("refused"),
+    connect_to_a_short_address_is_refused => connect("203.0.28948:80")
+        .reported("refused"),
     connect_to_a_mapped_address_is_refused => connect("[::ffff:203.0.113.20]:80").reported("203.0.113.20"),
     connect_to_an_ipv6_address_is_refused => connect("[2001:db8:1::10]:80").reported("2001:db8:1::10"),
     connect_with_a_zone_is_refused => connect("[2001:db8:1::10%eth0]:80")
-        .bare(Bare::Nobody("only link-local addresses have zones that work")),
+        .bare(Bare::Nobody("only link-local addresses have zones that work"))
+        .reported("refused"),
     connect_to_another_port_is_refused => connect("allowed.test:7777").reported("allowed.test:7777"),
     connect_before_an_answer_is_refused => lab(format!("@NET early other.test:80 {ASK}")).reported("other.test"),
 
     absolute_target_for_another_name_is_refused => absolute("other.test").reported("other.test"),
-    absolute_target_with_a_user_is_refused => absolute("allowed.test@other.test"),
-    absolute_target_in_percent_signs_is_refused => absolute("%6fther.test"),
+    absolute_target_with_a_user_is_refused => absolute("allowed.test@other.test")
+        .reported("refused"),
+    absolute_target_in_percent_signs_is_refused => absolute("%6fther.test")
+        .reported("refused"),
     absolute_target_for_an_address_is_refused => absolute("203.0.113.20").reported("203.0.113.20"),
-    absolute_target_for_a_number_is_refused => absolute("3405803796"),
+    absolute_target_for_a_number_is_refused => absolute("3405803796")
+        .reported("refused"),
     absolute_target_for_a_mapped_address_is_refused => absolute("[::ffff:cb00:7114]").reported("203.0.113.20"),
     absolute_target_with_an_allowed_host_header_is_refused => lab("@NET proxy 'GET http://other.test/@ID HTTP/1.1\\r\\n\
-        Host: allowed.test\\r\\n\\r\\n'"),
+        Host: allowed.test\\r\\n\\r\\n'")
+        .reported("refused"),
     host_header_for_another_name_is_refused => lab("@NET proxy 'GET http://allowed.test/@ID HTTP/1.1\\r\\n\
-        Host: other.test\\r\\n\\r\\n'"),
+        Host: other.test\\r\\n\\r\\n'")
+        .reported("refused"),
 
     socks_to_another_name_is_refused => socks("name", "other.test").reported("other.test"),
     socks_to_a_name_with_a_null_byte_is_refused => under(SUFFIX,
-        format!("@NET socks name 'other.test\\x00.allowed.test' 80 {ASK}")),
-    socks_to_a_name_with_a_user_is_refused => socks("name", "allowed.test@other.test"),
+        format!("@NET socks name 'other.test\\x00.allowed.test' 80 {ASK}"))
+        .reported("refused"),
+    socks_to_a_name_with_a_user_is_refused => socks("name", "allowed.test@other.test")
+        .reported("refused"),
     socks_to_an_address_as_a_name_is_refused => socks("name", "203.0.113.20").reported("203.0.113.20"),
-    socks_to_an_odd_address_as_a_name_is_refused => socks("name", "0xcb007114"),
+    socks_to_an_odd_address_as_a_name_is_refused => socks("name", "0xcb007114")
+        .reported("refused"),
     socks_to_an_address_is_refused => socks("v4", "203.0.113.20").reported("203.0.113.20"),
     socks_to_an_ipv6_address_is_refused => socks("v6", "2001:db8:1::10").reported("2001:db8:1::10"),
     socks_to_a_mapped_address_is_refused => socks("v6", "::ffff:203.0.113.20").reported("203.0.113.20"),
