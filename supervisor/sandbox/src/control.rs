@@ -42,6 +42,8 @@ pub(crate) enum Report {
 pub(crate) enum Order {
     /// Identity and cgroup are set: go on.
     Go,
+    /// Owners are mapped: trees of other owners may be mounted.
+    Mapped,
     /// Pass a signal on to the command.
     Signal(i32),
     /// Ask the whole tree to end (SIGTERM, and wake what is stopped).
@@ -170,6 +172,7 @@ impl Order {
         let mut bytes = Vec::with_capacity(5);
         match self {
             Self::Go => bytes.push(b'G'),
+            Self::Mapped => bytes.push(b'M'),
             Self::Signal(signal) => {
                 bytes.push(b'K');
                 bytes.extend(signal.to_le_bytes());
@@ -188,6 +191,7 @@ impl Order {
         };
         match tag {
             b'G' => Ok(Some(Self::Go)),
+            b'M' => Ok(Some(Self::Mapped)),
             b'K' => word(body, 0).map(|s| Some(Self::Signal(s))).ok_or_else(malformed),
             b'T' => Ok(Some(Self::Terminate)),
             b'E' => Ok(Some(Self::End)),

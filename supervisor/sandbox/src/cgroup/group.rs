@@ -258,6 +258,11 @@ impl Group {
         Verdict::read(&self.members)
     }
 
+    /// As `verdict`, but only what can have ended the run: each file takes a while to open.
+    pub fn cause_of_death(&self) -> Verdict {
+        Verdict::of_death(&self.members)
+    }
+
     /// Removes every group, waiting up to 2 s for processes that are just dying.
     pub fn remove(&self) -> io::Result<()> {
         remove::remove_paths(&self.paths())?;

@@ -59,6 +59,11 @@ fn memory_limit_kills_an_allocator_and_the_verdict_says_so() {
     let status = let_go(child);
     assert!(!status.success(), "{status}");
     let verdict = group.verdict();
+    let death = group.cause_of_death();
+    assert_eq!(
+        (death.oom_kills, death.pids_refused),
+        (verdict.oom_kills, verdict.pids_refused)
+    );
     assert!(verdict.out_of_memory(), "{verdict:?}");
     assert!(!verdict.out_of_pids(), "{verdict:?}");
     assert!(verdict.memory_limit_reached == Some(true), "{verdict:?}");
@@ -85,6 +90,11 @@ sys.exit(3 if refused else 0)";
     group.add(child.id()).unwrap();
     assert_eq!(let_go(child).code(), Some(3));
     let verdict = group.verdict();
+    let death = group.cause_of_death();
+    assert_eq!(
+        (death.oom_kills, death.pids_refused),
+        (verdict.oom_kills, verdict.pids_refused)
+    );
     assert!(verdict.out_of_pids() && !verdict.out_of_memory(), "{verdict:?}");
     assert_eq!(verdict.memory_limit_reached, Some(false));
     // Children sleep on: removal waits for them.

@@ -44,6 +44,22 @@ impl Verdict {
         verdict
     }
 
+    pub(super) fn of_death(members: &[Member]) -> Self {
+        let mut verdict = Self::default();
+        for member in members {
+            let keyed = |file, key| files::keyed(&files::read(&member.dir.join(file)).ok()?, key);
+            for controller in &member.holds {
+                match (controller, member.version) {
+                    (Controller::Memory, Version::V1) => verdict.oom_kills = keyed("memory.oom_control", "oom_kill"),
+                    (Controller::Memory, Version::V2) => verdict.oom_kills = keyed("memory.events", "oom_kill"),
+                    (Controller::Pids, Version::V1 | Version::V2) => verdict.pids_refused = keyed("pids.events", "max"),
+                    (Controller::Cpu, Version::V1 | Version::V2) => {}
+                }
+            }
+        }
+        verdict
+    }
+
     fn read_one(&mut self, member: &Member, controller: Controller) {
         let text = |file| files::read(&member.dir.join(file)).ok();
         let keyed = |file, key| text(file).and_then(|text| files::keyed(&text, key));

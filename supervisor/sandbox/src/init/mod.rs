@@ -112,20 +112,7 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
         .then(NetworkMaker::start)
         .transpose()
         .step("network namespace")?;
-    // Its own death would not wake us on the control socket alone: the janitor holds the other end, too.
-    let waiting = [
-        (Some(inheritance.control.as_fd()), Want::Read),
-        (Some(inheritance.alive.as_fd()), Want::Nothing),
-    ];
-    while !event::poll(&waiting, None)
-        .step("wait for supervisor")?
-        .iter()
-        .any(|r| r.readable || r.hangup)
-    {}
-    match Order::receive(inheritance.control.as_fd(), Wait::No).step("wait for supervisor")? {
-        Some(Order::Go) => {}
-        Some(Order::Signal(_) | Order::Terminate | Order::End) | None => process::exit_now(125),
-    }
+    wait_for(Order::Go, inheritance).step("wait for supervisor")?;
     if let Some(groups) = inheritance.groups.take() {
         groups.enter().step("cgroup")?;
     }
@@ -178,6 +165,20 @@ fn tie(plan: &SandboxPlan) -> io::Result<()> {
     }
 }
 
+/// Waits for an order of the supervisor. Whatever else comes, its end included, ends us: nothing has run.
+fn wait_for(order: Order, inheritance: &Inheritance<'_>) -> io::Result<()> {
+    // Its own death would not wake us on the control socket alone: the janitor holds the other end, too.
+    let waiting = [
+        (Some(inheritance.control.as_fd()), Want::Read),
+        (Some(inheritance.alive.as_fd()), Want::Nothing),
+    ];
+    while !event::poll(&waiting, None)?.iter().any(|r| r.readable || r.hangup) {}
+    match Order::receive(inheritance.control.as_fd(), Wait::No)? {
+        Some(given) if given == order => Ok(()),
+        Some(_) | None => process::exit_now(125),
+    }
+}
+
 /// From a fresh clone to a finished root.
 fn enter(inheritance: &Inheritance<'_>, network: Option<NetworkMaker>) -> Result<(), Failed> {
     let plan = inheritance.plan;
@@ -198,7 +199,8 @@ fn enter(inheritance: &Inheritance<'_>, network: Option<NetworkMaker>) -> Result
         process::unshare(libc::CLONE_NEWCGROUP).step("cgroup namespace")?;
     }
     let umask = path::umask(0);
-    root::build(plan, &inheritance.trees).map_err(|failure| Failed {
+    let mapped = || wait_for(Order::Mapped, inheritance);
+    root::build(plan, &inheritance.trees, &mapped).map_err(|failure| Failed {
         step: "mounts",
         detail: failure.what,
         error: failure.error,

@@ -5,7 +5,7 @@
 //! resolved before the run is what is mounted, or the run is refused.
 //! INVARIANT (parents first): steps are carried out in order; `lower` has put parents before what lies in them.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{CString, OsStr};
 use std::fmt::Write as _;
 use std::fs;
@@ -34,6 +34,8 @@ struct Build<'a> {
     space: OwnedFd,
     root: OwnedFd,
     trees: &'a Trees,
+    /// Returns when the owners of those trees are mapped. Asked once, before the first that needs it.
+    mapped: Cell<Option<&'a dyn Fn() -> io::Result<()>>>,
     /// The directory in which the last name was made.
     last: RefCell<Option<(PathBuf, OwnedFd)>>,
     /// A mask of each kind that is mounted already: others are copies of it.
@@ -41,7 +43,9 @@ struct Build<'a> {
 }
 
 /// Builds the new root from the plan and switches to it.
-pub(crate) fn build(plan: &SandboxPlan, trees: &Trees) -> Result<(), Failure> {
+///
+/// `mapped` returns when the owners of the trees are mapped.
+pub(crate) fn build(plan: &SandboxPlan, trees: &Trees, mapped: &dyn Fn() -> io::Result<()>) -> Result<(), Failure> {
     let size = CString::new(plan.private_bytes.to_string()).unwrap_or_default();
     let options = [
         (c"size", size.as_c_str()),
@@ -79,6 +83,7 @@ pub(crate) fn build(plan: &SandboxPlan, trees: &Trees) -> Result<(), Failure> {
         space,
         root,
         trees,
+        mapped: Cell::new(Some(mapped)),
         last: RefCell::default(),
         masks: RefCell::default(),
     };
@@ -144,10 +149,15 @@ impl Build<'_> {
                 at,
                 kind,
                 access,
-                idmap: _,
+                idmap,
             } => {
                 let target = self.mountpoint(relative(at), *kind)?;
                 if let Some(tree) = self.trees.get(number) {
+                    if idmap.is_some()
+                        && let Some(mapped) = self.mapped.take()
+                    {
+                        fail(|| "owners".into(), mapped())?;
+                    }
                     return attach(tree, &target);
                 }
                 attach(&prepare(from, *access)?, &target)

@@ -46,8 +46,8 @@ impl Trees {
         Ok(trees)
     }
 
-    /// Maps the owners of the trees that need it. The child has the same trees, and must not have used one yet: that way it
-    /// can make its namespaces meanwhile.
+    /// Maps the owners of the trees that need it. The child has the same trees, and waits before it uses one of these: until
+    /// then it can do other things.
     pub(crate) fn map_owners(&self, plan: &SandboxPlan) -> Result<Holders, Failure> {
         let mut holders = Holders::default();
         let mut maps: BTreeMap<IdMap, OwnedFd> = BTreeMap::new();

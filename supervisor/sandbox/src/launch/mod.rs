@@ -36,7 +36,7 @@ use crate::sys::process::{self, Pid, Side};
 use crate::sys::term::Size;
 use crate::sys::{fd, path, socket, term};
 use companion::Companion;
-use idmap::Trees;
+use idmap::{Holders, Trees};
 use janitor::Janitor;
 use placeholders::Placeholders;
 use setids::Since;
@@ -252,8 +252,9 @@ fn start(
             };
             // Before the child may go on: whoever cleans up after us must be able to see its end.
             let entrusted = caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"));
-            let mapped = entrusted.and_then(|()| Ok(inheritance.trees.map_owners(plan)?));
-            let admitted = mapped.and_then(|holders| admit(plan, &mut child).map(|()| holders));
+            let admitted = entrusted
+                .and_then(|()| admit(plan, &mut child))
+                .and_then(|()| hand_over(&inheritance.trees, plan, &child));
             // The child's own, closed while it works; the holders are collected at the end of this.
             drop(inheritance);
             if let Err(error) = admitted {
@@ -282,6 +283,17 @@ fn admit(plan: &SandboxPlan, child: &mut Child) -> Result<(), LaunchError> {
         child.warden = Warden::start(plan, child.pid).map_err(named("watch"))?;
     }
     Order::Go.send(child.control.as_fd()).map_err(named("start"))
+}
+
+/// Maps the owners of the trees, while the child builds what lies around them.
+fn hand_over(trees: &Trees, plan: &SandboxPlan, child: &Child) -> Result<Holders, LaunchError> {
+    let holders = trees.map_owners(plan)?;
+    if !holders.is_empty() {
+        Order::Mapped
+            .send(child.control.as_fd())
+            .map_err(|error| LaunchError::step("owners", error))?;
+    }
+    Ok(holders)
 }
 
 /// The two ends of the control socket.

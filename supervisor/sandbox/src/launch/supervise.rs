@@ -319,7 +319,7 @@ impl Supervisor<'_> {
         if !self.complete && self.ended.is_none() && self.not_executed.is_none() && !ours {
             return Err(LaunchError::Lost);
         }
-        let verdict = self.group.verdict();
+        let verdict = self.group.cause_of_death();
         let timed_out = matches!(self.timeout, Timeout::Grace(_) | Timeout::Over);
         let (end, cause) = match (self.not_executed, self.ended) {
             (Some(errno), _) => (End::NotExecuted { errno }, None),
