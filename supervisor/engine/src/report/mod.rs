@@ -1,0 +1,200 @@
+//! The report of a run, as the contract fixes it. Keys are only ever added.
+
+mod denials;
+mod destination;
+mod model;
+mod time;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use glee_egress::record::Attempt;
+use glee_egress::report::Report as Served;
+use glee_sandbox::Cause;
+use glee_sandbox::launch::{End, Outcome};
+use serde::Serialize;
+
+pub use denials::{Denial, What};
+pub use destination::Destination;
+pub use model::ModelReport;
+pub use time::rfc3339;
+
+#[derive(Debug, Serialize)]
+pub struct Report {
+    pub run_id: String,
+    pub policy: PolicyId,
+    pub backend: &'static str,
+    pub layers: LayerReport,
+    pub receipt: serde_json::Value,
+    pub command: Vec<String>,
+    pub exit_code: Option<i32>,
+    pub signal: Option<i32>,
+    pub outcome: &'static str,
+    /// What ended the run, where the status does not say: `memory`, `pids`, `deadline`.
+    pub cause: Option<&'static str>,
+    /// Why nothing ran, for `refused`.
+    pub reason: Option<String>,
+    pub started_at: String,
+    pub duration_ms: u64,
+    pub user_ms: u64,
+    pub sys_ms: u64,
+    pub max_rss_kb: u64,
+    pub denials: Vec<Denial>,
+    pub egress: Vec<Attempt>,
+    /// How an agent CLI reached its model, and what it used. `null` for any other command.
+    pub model: Option<ModelReport>,
+    pub changed_files: Vec<serde_json::Value>,
+    /// Names (never values) of variables that did not pass.
+    pub withheld_env: Vec<String>,
+    /// Denied or protected names that the host created or replaced during the run.
+    pub appeared: Vec<Appeared>,
+    /// Directories in which such names would not have been seen.
+    pub unwatched: Vec<String>,
+    /// Hooks and configuration of a repository that the run itself made, renamed so that the host's git runs nothing.
+    pub set_aside: Vec<String>,
+    /// The same, but it could not be renamed: the host's git would run it.
+    pub not_disarmed: Vec<String>,
+    /// Files that the run changed and that had a setuid or setgid bit or capabilities: they were removed.
+    pub privileges_removed: Vec<String>,
+    /// Trees that could not be looked through for such files.
+    pub privileges_unknown: Vec<String>,
+    /// Clauses left out because the machine has nothing for them.
+    pub omitted: Vec<String>,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub struct PolicyId {
+    pub name: String,
+    pub sha256: String,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub struct LayerReport {
+    pub isolation: &'static str,
+    pub landlock_abi: u32,
+    pub seccomp: bool,
+    pub namespaces: Vec<&'static str>,
+    pub cgroup: Vec<&'static str>,
+    pub network: &'static str,
+    pub no_new_privs: bool,
+    /// Limits that nothing or only a watchdog enforces, with the reason.
+    pub missing_limits: Vec<String>,
+    /// What the chosen isolation does not give.
+    pub not_given: Vec<&'static str>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Appeared {
+    pub path: String,
+    pub rule: String,
+    /// Covered right after it was seen; before that the command may have seen it.
+    pub covered: bool,
+}
+
+impl Report {
+    /// A report on something that has not ended (or not begun).
+    #[must_use]
+    pub fn new(run_id: &str, command: &[OsString], started: SystemTime) -> Self {
+        Self {
+            run_id: run_id.to_owned(),
+            policy: PolicyId::default(),
+            backend: "native",
+            layers: LayerReport::default(),
+            receipt: serde_json::json!({}),
+            command: command.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+            exit_code: None,
+            signal: None,
+            outcome: "refused",
+            cause: None,
+            reason: None,
+            started_at: rfc3339(started),
+            duration_ms: 0,
+            user_ms: 0,
+            sys_ms: 0,
+            max_rss_kb: 0,
+            denials: Vec::new(),
+            egress: Vec::new(),
+            model: None,
+            changed_files: Vec::new(),
+            withheld_env: Vec::new(),
+            appeared: Vec::new(),
+            unwatched: Vec::new(),
+            set_aside: Vec::new(),
+            not_disarmed: Vec::new(),
+            privileges_removed: Vec::new(),
+            privileges_unknown: Vec::new(),
+            omitted: Vec::new(),
+        }
+    }
+
+    /// What the companion says went in and out; what was refused is a denial too.
+    fn take_egress(&mut self, served: Option<&[u8]>) {
+        let Some(served) = served.and_then(|bytes| serde_json::from_slice::<Served>(bytes).ok()) else {
+            return;
+        };
+        self.denials.extend(denials::of_attempts(&served.attempts));
+        self.egress = served.attempts;
+        if let Some(model) = &mut self.model {
+            model.usage = served.model.and_then(|usage| serde_json::from_value(usage).ok());
+            self.egress
+                .extend(model.usage.as_ref().and_then(model::through_the_broker));
+        }
+    }
+
+    /// Fills in what happened, and returns the exit status the contract gives it.
+    pub fn conclude(&mut self, outcome: &Outcome) -> i32 {
+        self.duration_ms = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
+        self.user_ms = outcome.usage.user_us / 1000;
+        self.sys_ms = outcome.usage.sys_us / 1000;
+        self.max_rss_kb = outcome.usage.max_rss_kb;
+        self.layers.landlock_abi = outcome.layers.landlock_abi;
+        self.layers.seccomp = outcome.layers.seccomp;
+        self.layers.namespaces.clone_from(&outcome.layers.namespaces);
+        self.layers.cgroup.clone_from(&outcome.layers.cgroup);
+        self.layers.missing_limits.clone_from(&outcome.layers.missing_limits);
+        self.layers.no_new_privs = true;
+        self.denials = denials::of_calls(&outcome.denied);
+        self.take_egress(outcome.served.as_deref());
+        self.appeared = outcome
+            .appeared
+            .iter()
+            .map(|a| Appeared {
+                path: a.path.to_string_lossy().into_owned(),
+                rule: a.clause.clone(),
+                covered: a.covered,
+            })
+            .collect();
+        self.unwatched = texts(&outcome.unwatched);
+        self.set_aside = texts(&outcome.set_aside);
+        self.not_disarmed = texts(&outcome.not_disarmed);
+        self.privileges_removed = texts(&outcome.privileges_removed);
+        self.privileges_unknown = texts(&outcome.privileges_unknown);
+        self.cause = match outcome.cause {
+            Some(Cause::Memory) => Some("memory"),
+            Some(Cause::Deadline) => Some("deadline"),
+            None if outcome.end == End::Timeout => Some("deadline"),
+            None if outcome.out_of_memory => Some("memory"),
+            None if outcome.out_of_pids => Some("pids"),
+            None => None,
+        };
+        let (word, code, signal, status) = match outcome.end {
+            End::Exited(code) => ("exited", Some(code), None, code),
+            End::Signaled(signal) => ("signaled", None, Some(signal), 128 + signal),
+            End::Timeout => ("timeout", Some(124), None, 124),
+            End::NotExecuted { errno } => {
+                let status = if errno == 2 { 127 } else { 126 };
+                self.reason = Some(std::io::Error::from_raw_os_error(errno).to_string());
+                ("refused", Some(status), None, status)
+            }
+        };
+        self.outcome = word;
+        self.exit_code = code;
+        self.signal = signal;
+        status
+    }
+}
+
+fn texts(paths: &[PathBuf]) -> Vec<String> {
+    paths.iter().map(|path| path.to_string_lossy().into_owned()).collect()
+}
