@@ -13,7 +13,7 @@ use super::{Caller, Child, quarantine};
 use crate::cgroup::Group;
 use crate::control::{Cause, Order, Report};
 use crate::plan::SandboxPlan;
-use crate::receipt::{self, Answer, Receipt};
+use crate::receipt::{Answer, Receipt};
 use crate::seccomp::Table;
 use crate::sys::event::{self, Want};
 use crate::sys::landlock;
@@ -242,12 +242,7 @@ impl Supervisor<'_> {
     }
 
     fn file_receipt(&mut self, answers: &[Answer], duration: Duration) {
-        let receipt = Receipt {
-            tried: receipt::judge(&self.plan.canaries, answers),
-            left_out: receipt::left_out(self.plan),
-            duration,
-            notified: self.notified,
-        };
+        let receipt = Receipt::new(self.plan, answers, duration, self.notified);
         if receipt.surprises().next().is_some() {
             self.failure = Some(LaunchError::Canary {
                 receipt: receipt.clone(),

@@ -12,7 +12,10 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-pub use choose::{canaries, left_out};
+use crate::plan::SandboxPlan;
+pub use choose::canaries;
+use choose::left_out;
+
 pub(crate) use words::{decode, encode};
 
 /// Does this run try canaries?
@@ -127,6 +130,16 @@ pub struct Receipt {
 }
 
 impl Receipt {
+    #[must_use]
+    pub(crate) fn new(plan: &SandboxPlan, answers: &[Answer], duration: Duration, notified: u32) -> Self {
+        Self {
+            tried: judge(&plan.canaries, answers),
+            left_out: left_out(plan),
+            duration,
+            notified,
+        }
+    }
+
     /// Those with an answer that this sandbox must not give.
     pub fn surprises(&self) -> impl Iterator<Item = &Tried> {
         self.tried.iter().filter(|tried| !tried.holds())
