@@ -102,7 +102,7 @@ pub fn canaries(plan: &SandboxPlan, landlock_abi: u32) -> Vec<Canary> {
 
 /// What every such plan forbids and no canary tries.
 #[must_use]
-pub fn left_out(plan: &SandboxPlan) -> Vec<(&'static str, &'static str)> {
+pub(super) fn left_out(plan: &SandboxPlan) -> Vec<(&'static str, &'static str)> {
     match (plan.receipt, &plan.seccomp) {
         (Wish::Take, Some(_)) => vec![(
             "foreign system calls",
