@@ -27,6 +27,7 @@ mod owners;
 mod paths;
 mod policies;
 mod readonly;
+mod receipts;
 mod reports;
 mod signals;
 mod together;

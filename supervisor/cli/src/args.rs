@@ -129,6 +129,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
 
+    /// Try forbidden things in the finished sandbox first, and start nothing if one works [default: on]
+    #[arg(long, value_name = "on|off", hide_possible_values = true)]
+    pub(crate) receipt: Option<Switch>,
+
     /// How the project is given to the command
     #[arg(long, value_name = "HOW")]
     pub(crate) workspace: Option<Workspace>,
@@ -152,6 +156,12 @@ pub(crate) enum Backend {
     Native,
     Podman,
     Docker,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -11,6 +11,7 @@ use glee_engine::run::{self, Options, Refusal};
 use glee_engine::select::{self, Selected};
 use glee_engine::text::{columns, visible};
 use glee_policy::Flags;
+use glee_sandbox::receipt::Wish;
 use serde::Serialize;
 
 use crate::args_more::PolicyCommand;
@@ -158,6 +159,7 @@ fn plan(policy: Option<String>, project: Option<PathBuf>, json: bool, command: V
             project,
             flags,
             report: None,
+            receipt: Wish::Take,
             key_file: None,
             command,
         },

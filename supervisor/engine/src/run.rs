@@ -13,6 +13,7 @@ use glee_policy::{Flags, ResolvedPolicy};
 use glee_sandbox::launch::{self, LaunchError, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
 use glee_sandbox::plan::SandboxPlan;
+use glee_sandbox::receipt::Wish;
 use glee_sandbox::survey::{self, Caller, NotFound, Setting, SurveyError, find_command};
 use glee_sandbox::sys::{landlock, process, term};
 
@@ -31,6 +32,7 @@ pub struct Options {
     pub project: Option<PathBuf>,
     pub flags: Flags,
     pub report: Option<PathBuf>,
+    pub receipt: Wish,
     /// Holds the key of a model's API.
     pub key_file: Option<PathBuf>,
     pub command: Vec<OsString>,
@@ -152,8 +154,16 @@ fn attempt(options: &Options, report: &mut Report, notice: &mut dyn FnMut(&Prepa
     describe(policy, report);
     report.model = prepared.overlay.as_ref().map(ModelReport::new);
     let egress = prepared.egress.as_ref().map(|egress| egress as &dyn Serve);
-    let outcome = launch::run(&prepared.plan, egress)?;
-    Ok(report.conclude(&outcome))
+    let outcome = launch::run(&prepared.plan, egress).inspect_err(|error| {
+        if let LaunchError::Canary { receipt } = error {
+            report.fail_receipt(receipt);
+        }
+    })?;
+    let status = report.conclude(&outcome, prepared.plan.receipt);
+    if options.report.is_some() {
+        report.sign_receipt();
+    }
+    Ok(status)
 }
 
 /// A profile by the name it is asked for, any other policy by its file.
@@ -226,6 +236,7 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
         doors: egress.as_ref().map(Egress::doors).unwrap_or_default(),
         home: overlay.as_ref().and_then(|overlay| overlay.home.clone()),
         files: files.collect(),
+        receipt: options.receipt,
     };
     let plan = lower::lower(policy, &terrain, kernel, request)?;
     Ok(Prepared {

@@ -8,6 +8,7 @@ mod init;
 pub mod launch;
 pub mod lower;
 pub mod plan;
+pub mod receipt;
 pub mod seccomp;
 pub mod steps;
 pub mod survey;

@@ -12,6 +12,7 @@ use std::time::Instant;
 use glee_policy::Flags;
 use glee_sandbox::launch::{self, End};
 use glee_sandbox::lower::SANDBOX_ID;
+use glee_sandbox::receipt::Wish;
 use glee_sandbox::sys::mount::{self, NODEV, NOSUID, RDONLY};
 use glee_sandbox::sys::process::{self, Side};
 use glee_sandbox::sys::{fd, path};
@@ -192,6 +193,7 @@ fn build(project: Option<&Path>) -> Account {
         project: Some(scene.project.clone()),
         flags: Flags::none(scene.cwd.clone()),
         report: None,
+        receipt: Wish::Take,
         key_file: None,
         command,
     };

@@ -3,6 +3,7 @@
 mod denials;
 mod destination;
 mod model;
+mod receipt;
 mod time;
 
 use std::ffi::OsString;
@@ -13,11 +14,13 @@ use glee_egress::record::Attempt;
 use glee_egress::report::Report as Served;
 use glee_sandbox::Cause;
 use glee_sandbox::launch::{End, Outcome};
+use glee_sandbox::receipt::{Receipt, Wish};
 use serde::Serialize;
 
 pub use denials::{Denial, What};
 pub use destination::Destination;
 pub use model::ModelReport;
+pub use receipt::{CanaryRow, NotTried, ReceiptReport};
 pub use time::rfc3339;
 
 #[derive(Debug, Serialize)]
@@ -26,7 +29,7 @@ pub struct Report {
     pub policy: PolicyId,
     pub backend: &'static str,
     pub layers: LayerReport,
-    pub receipt: serde_json::Value,
+    pub receipt: ReceiptReport,
     pub command: Vec<String>,
     pub exit_code: Option<i32>,
     pub signal: Option<i32>,
@@ -101,7 +104,7 @@ impl Report {
             policy: PolicyId::default(),
             backend: "native",
             layers: LayerReport::default(),
-            receipt: serde_json::json!({}),
+            receipt: ReceiptReport::default(),
             command: command.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
             exit_code: None,
             signal: None,
@@ -128,6 +131,17 @@ impl Report {
         }
     }
 
+    /// A canary was a surprise: nothing ran, and this is why.
+    pub fn fail_receipt(&mut self, receipt: &Receipt) {
+        self.receipt.take(receipt, Wish::Take);
+        self.receipt.sign(&self.policy.sha256, &self.layers);
+    }
+
+    /// For the written report: what the receipt is for.
+    pub fn sign_receipt(&mut self) {
+        self.receipt.sign(&self.policy.sha256, &self.layers);
+    }
+
     /// What the companion says went in and out; what was refused is a denial too.
     fn take_egress(&mut self, served: Option<&[u8]>) {
         let Some(served) = served.and_then(|bytes| serde_json::from_slice::<Served>(bytes).ok()) else {
@@ -143,7 +157,7 @@ impl Report {
     }
 
     /// Fills in what happened, and returns the exit status the contract gives it.
-    pub fn conclude(&mut self, outcome: &Outcome) -> i32 {
+    pub fn conclude(&mut self, outcome: &Outcome, wish: Wish) -> i32 {
         self.duration_ms = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
         self.user_ms = outcome.usage.user_us / 1000;
         self.sys_ms = outcome.usage.sys_us / 1000;
@@ -154,6 +168,9 @@ impl Report {
         self.layers.cgroup.clone_from(&outcome.layers.cgroup);
         self.layers.missing_limits.clone_from(&outcome.layers.missing_limits);
         self.layers.no_new_privs = true;
+        if let Some(receipt) = &outcome.receipt {
+            self.receipt.take(receipt, wish);
+        }
         self.denials = denials::of_calls(&outcome.denied);
         self.take_egress(outcome.served.as_deref());
         self.appeared = outcome

@@ -3,6 +3,7 @@
 //! The command is never pid 1, and pid 1 is never dumpable: nothing inside can look into it or stop it.
 
 mod agent;
+mod canaries;
 mod doors;
 mod memory;
 mod name;
@@ -19,6 +20,7 @@ use crate::control::{Order, Report};
 use crate::launch::idmap::Trees;
 use crate::plan::{Containment, Namespace, SandboxPlan};
 use crate::seccomp::Instruction;
+use crate::sys::canary::Bait;
 use crate::sys::errand::NetworkMaker;
 use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Side};
@@ -33,6 +35,8 @@ pub(crate) struct Inheritance<'a> {
     pub(crate) namespaces: Vec<Namespace>,
     pub(crate) filter: &'a [Instruction],
     pub(crate) trees: Trees,
+    /// A socket of the host, for one of the canaries.
+    pub(crate) bait: Option<Bait>,
     pub(crate) control: OwnedFd,
     /// Readable end of a pipe whose other end only the supervisor holds.
     pub(crate) alive: OwnedFd,

@@ -30,7 +30,9 @@ use crate::cgroup;
 use crate::control::Order;
 use crate::init::{self, Inheritance};
 use crate::plan::{Containment, Namespace, SandboxPlan};
+use crate::receipt::Attempt;
 use crate::seccomp::{self, Arch, Table};
+use crate::sys::canary::Bait;
 use crate::sys::event;
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::term::Size;
@@ -197,12 +199,15 @@ fn start(
     let (alive_read, alive_write) = fd::pipe().map_err(named("liveness pipe"))?;
     let trees = Trees::prepare(plan)?;
     let groups = group.entry().map_err(named("cgroup"))?;
+    let wants_bait = plan.canaries.iter().any(|canary| canary.attempt == Attempt::HostSocket);
+    let bait = wants_bait.then(Bait::lay).transpose().map_err(named("receipt"))?;
     let v2 = group.v2_dir().and_then(|dir| path::open_dir_exact(dir).ok());
     let mut inheritance = Inheritance {
         plan,
         namespaces: plan.namespaces.clone(),
         filter,
         trees,
+        bait,
         control: theirs,
         alive: alive_read,
         groups: Some(groups),

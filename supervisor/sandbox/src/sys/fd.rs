@@ -45,6 +45,13 @@ pub fn close_range(first: u32, last: u32) -> io::Result<()> {
     check(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0u32) }).map(drop)
 }
 
+/// Closes every descriptor from 3 up, but for one.
+pub fn close_others(kept: BorrowedFd<'_>) -> io::Result<()> {
+    let kept = kept.as_raw_fd().unsigned_abs();
+    close_range(3, kept.saturating_sub(1))?;
+    close_range(kept.max(2) + 1, u32::MAX)
+}
+
 /// Moves a descriptor to the lowest free number from `floor` up, close-on-exec.
 pub fn dup_from(fd: BorrowedFd<'_>, floor: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: F_DUPFD_CLOEXEC takes an int and touches no memory.
