@@ -18,6 +18,7 @@ use glee_sandbox::sys::{fd, path};
 
 use super::trial::{Account, account, attempt};
 use super::{Check, Draft, plain};
+use crate::audit::record::Need;
 use crate::project::Scene;
 use crate::run::{self, Options, run_id};
 
@@ -193,6 +194,7 @@ fn build(project: Option<&Path>) -> Account {
         flags: Flags::none(scene.cwd.clone()),
         report: None,
         key_file: None,
+        audit: Need::Wanted,
         command,
     };
     // A system without `true` (an image with nothing but us) still has us.
