@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::args_more::{DoctorArgs, PolicyCommand, TrustArgs};
+use crate::args_past::{AuditCommand, RunsCommand};
 
 /// Runs AI coding agents and any other command inside a sandbox built from a policy
 #[derive(Debug, Parser)]
@@ -35,6 +36,12 @@ pub(crate) enum Command {
     /// Forget what was trusted of the project
     #[command(after_help = "Example:\n  glee-supervisor untrust --project ~/src/app")]
     Untrust,
+    /// List and show past runs
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor runs show latest")]
+    Runs(RunsCommand),
+    /// Show the audit log, and verify that nobody changed it
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor audit verify")]
+    Audit(AuditCommand),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  source <(glee-supervisor completions bash)")]
     Completions {
@@ -133,6 +140,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "on|off", hide_possible_values = true)]
     pub(crate) receipt: Option<Switch>,
 
+    /// Refuse to run if the run cannot be entered in the audit log
+    #[arg(long)]
+    pub(crate) require_audit: bool,
+
     /// How the project is given to the command
     #[arg(long, value_name = "HOW")]
     pub(crate) workspace: Option<Workspace>,
@@ -172,7 +183,7 @@ pub(crate) enum Workspace {
 }
 
 /// `90`, `90s`, `1.5m`, `1h30m`, `250ms`.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     const MOST: f64 = 366.0 * 86_400.0;
     let wrong = || format!("`{text}` is not a time: write 90s, 30m or 1h30m");
     let mut rest = text;

@@ -2,10 +2,13 @@
 
 mod args;
 mod args_more;
+mod args_past;
+mod audit;
 mod doctor;
 mod policy;
 mod print;
 mod run;
+mod runs;
 mod trust;
 
 use std::ffi::{OsStr, OsString};
@@ -30,6 +33,8 @@ pub fn main() -> ExitCode {
         Command::Policy(command) => policy::policy(command, project),
         Command::Trust(arguments) => trust::trust(&arguments, project),
         Command::Untrust => trust::untrust(project),
+        Command::Runs(command) => runs::runs(command, project),
+        Command::Audit(command) => audit::audit(command),
         Command::Completions { shell } => completions(shell, arguments.first()),
     };
     ExitCode::from(u8::try_from(status & 0xff).unwrap_or(1))

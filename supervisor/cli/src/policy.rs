@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use glee_engine::audit::record::Need;
 use glee_engine::catalog::{self, Listed};
 use glee_engine::clauses::{Clause, clauses};
 use glee_engine::plan_view::PlanView;
@@ -161,6 +162,7 @@ fn plan(policy: Option<String>, project: Option<PathBuf>, json: bool, command: V
             report: None,
             receipt: Wish::Take,
             key_file: None,
+            audit: Need::Wanted,
             command,
         },
         PLANNED,

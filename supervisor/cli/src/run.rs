@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use glee_engine::agent::overlay::Overlay;
+use glee_engine::audit::record::Need;
 use glee_engine::run::{self, Options, Prepared};
 use glee_engine::select::Selected;
 use glee_engine::text::visible;
@@ -34,6 +35,11 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
             Some(Switch::On) | None => Wish::Take,
         },
         key_file: arguments.key_file,
+        audit: if arguments.require_audit {
+            Need::Required
+        } else {
+            Need::Wanted
+        },
         command: arguments.command,
     };
     if let Some(what) = unsupported {
@@ -74,6 +80,12 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
         print::error(
             &format!("cannot look through `{path}` for changed programs with a setuid bit"),
             Some("look yourself: find DIR -newerct TIME -perm /6000"),
+        );
+    }
+    if let Some(error) = &finished.audit_error {
+        print::warning(
+            &format!("this run is not wholly in the audit log: {error}"),
+            Some(error.help()),
         );
     }
     if let Some(error) = &finished.report_error {

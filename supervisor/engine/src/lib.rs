@@ -1,6 +1,7 @@
 //! Runs: finds the project, chooses and trusts policies, launches the sandbox, writes the report.
 
 pub mod agent;
+pub mod audit;
 pub mod catalog;
 pub mod clauses;
 pub mod consent;
@@ -14,6 +15,7 @@ pub mod plan_view;
 pub mod project;
 pub mod report;
 pub mod run;
+pub mod runs;
 pub mod select;
 pub mod text;
 pub mod trust;

@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use glee_policy::resolved::{Isolation, Mode, Network};
+use glee_policy::resolved::{FsAccess, Isolation, Mode, Network};
 use glee_policy::{Flags, ResolvedPolicy};
 use glee_sandbox::launch::{self, LaunchError, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
@@ -19,7 +19,11 @@ use glee_sandbox::sys::{landlock, process, term};
 
 use crate::agent::key::KeyError;
 use crate::agent::overlay::{self, Overlay};
+use crate::audit::LogError;
+use crate::audit::place::state_dir;
+use crate::audit::record::{Need, Recorder};
 use crate::egress::{self, Egress, EgressError};
+use crate::host::walk;
 use crate::library::config_dir;
 use crate::project::{Scene, SceneError};
 use crate::report::{Destination, ModelReport, PolicyId, Report};
@@ -35,6 +39,8 @@ pub struct Options {
     pub receipt: Wish,
     /// Holds the key of a model's API.
     pub key_file: Option<PathBuf>,
+    /// Must the run be in the audit log?
+    pub audit: Need,
     pub command: Vec<OsString>,
 }
 
@@ -61,6 +67,10 @@ pub enum Refusal {
     Report { to: PathBuf, error: std::io::Error },
     #[error("no command was given")]
     NoCommand,
+    #[error("cannot grant writing to `{}`: the audit log is kept in `{}`", .grant.display(), .state.display())]
+    OwnState { grant: PathBuf, state: PathBuf },
+    #[error("the run cannot be entered in the audit log: {0}")]
+    Audit(LogError),
 }
 
 impl Refusal {
@@ -77,6 +87,8 @@ impl Refusal {
             | Self::Lower(_)
             | Self::Launch(_)
             | Self::Report { .. }
+            | Self::OwnState { .. }
+            | Self::Audit(_)
             | Self::NoCommand => 125,
         }
     }
@@ -94,6 +106,8 @@ impl Refusal {
             | Self::Survey(_)
             | Self::Egress(_)
             | Self::NoCommand => None,
+            Self::OwnState { .. } => Some("grant another directory, or set XDG_STATE_HOME to one outside".to_owned()),
+            Self::Audit(error) => Some(error.help().to_owned()),
             Self::Report { .. } => Some("the directory must exist and be writable for you".to_owned()),
         }
     }
@@ -106,17 +120,20 @@ pub struct Finished {
     pub report: Report,
     pub refusal: Option<Refusal>,
     pub report_error: Option<std::io::Error>,
+    /// Why the run is not, or not wholly, in the audit log.
+    pub audit_error: Option<LogError>,
 }
 
 /// Runs the command. `notice` is called with what must be said before it starts.
 pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
     let mut report = Report::new(&run_id(), &options.command, SystemTime::now());
+    let mut audit = Recorder::open();
     let opened = options
         .report
         .as_ref()
         .map(|to| Destination::open(to).map_err(|error| Refusal::Report { to: to.clone(), error }));
     let (destination, result) = match opened.transpose() {
-        Ok(destination) => (destination, attempt(options, &mut report, notice)),
+        Ok(destination) => (destination, attempt(options, &mut report, &mut audit, notice)),
         Err(refusal) => (None, Err(refusal)),
     };
     let (status, refusal) = match result {
@@ -124,27 +141,40 @@ pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
         Err(refusal) => {
             report.reason = Some(refusal.to_string());
             report.exit_code = Some(refusal.exit_status());
+            report.project = report.project.or_else(|| found_project(options));
             (refusal.exit_status(), Some(refusal))
         }
     };
+    audit.finished(&report);
     let report_error = destination.and_then(|to| report.write(&to).err());
     Finished {
         status,
         report,
         refusal,
         report_error,
+        audit_error: audit.trouble,
     }
 }
 
-fn attempt(options: &Options, report: &mut Report, notice: &mut dyn FnMut(&Prepared)) -> Result<i32, Refusal> {
+fn found_project(options: &Options) -> Option<String> {
+    let scene = Scene::find(options.project.as_deref()).ok()?;
+    Some(scene.project.to_string_lossy().into_owned())
+}
+
+fn attempt(
+    options: &Options,
+    report: &mut Report,
+    audit: &mut Recorder,
+    notice: &mut dyn FnMut(&Prepared),
+) -> Result<i32, Refusal> {
     let prepared = prepare(options, &report.run_id)?;
     notice(&prepared);
     let policy = &prepared.selected.policy;
     report.policy = PolicyId {
         name: known_as(&policy.name),
-        // For the written report only: a digest at each start is not free.
-        sha256: options.report.as_ref().map(|_| policy.sha256()).unwrap_or_default(),
+        sha256: policy.sha256(),
     };
+    report.project = Some(prepared.project.to_string_lossy().into_owned());
     report.withheld_env = prepared
         .withheld
         .iter()
@@ -154,15 +184,14 @@ fn attempt(options: &Options, report: &mut Report, notice: &mut dyn FnMut(&Prepa
     describe(policy, report);
     report.model = prepared.overlay.as_ref().map(ModelReport::new);
     let egress = prepared.egress.as_ref().map(|egress| egress as &dyn Serve);
+    audit.started(report, options.audit).map_err(Refusal::Audit)?;
     let outcome = launch::run(&prepared.plan, egress).inspect_err(|error| {
         if let LaunchError::Canary { receipt } = error {
             report.fail_receipt(receipt);
         }
     })?;
     let status = report.conclude(&outcome, prepared.plan.receipt);
-    if options.report.is_some() {
-        report.sign_receipt();
-    }
+    report.sign_receipt();
     Ok(status)
 }
 
@@ -181,6 +210,8 @@ pub fn refused(options: &Options, reason: &str) -> Option<std::io::Error> {
     let mut report = Report::new(&run_id(), &options.command, SystemTime::now());
     report.reason = Some(reason.to_owned());
     report.exit_code = Some(125);
+    report.project = found_project(options);
+    Recorder::open().finished(&report);
     let to = options.report.as_ref()?;
     Destination::open(to).and_then(|to| report.write(&to)).err()
 }
@@ -188,6 +219,7 @@ pub fn refused(options: &Options, reason: &str) -> Option<std::io::Error> {
 /// Everything decided, nothing done.
 #[derive(Debug)]
 pub struct Prepared {
+    pub project: PathBuf,
     pub selected: Selected,
     pub plan: SandboxPlan,
     /// What the command gets because it is an agent's.
@@ -213,12 +245,14 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
     add_terminal(&mut passed);
     add(&mut passed, egress.as_ref().map(Egress::env));
     add(&mut passed, overlay.as_ref().map(|overlay| overlay.env.clone()));
-    let config = config_dir();
+    let (config, state) = (config_dir(), state_dir());
+    keep_state(policy, state.as_deref())?;
     let setting = Setting {
         project: &scene.project,
         cwd: &scene.cwd,
         home: scene.home.as_deref(),
         config: config.as_deref(),
+        state: state.as_deref(),
         caller: caller(),
         command,
         links: scene.links.clone(),
@@ -240,12 +274,35 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
     };
     let plan = lower::lower(policy, &terrain, kernel, request)?;
     Ok(Prepared {
+        project: scene.project,
         selected,
         plan,
         overlay,
         egress,
         withheld,
     })
+}
+
+/// Nobody's word makes the audit log writable: not by its own name, nor where nothing can be kept apart inside a grant.
+fn keep_state(policy: &ResolvedPolicy, state: Option<&Path>) -> Result<(), Refusal> {
+    let mut writable = policy
+        .grants
+        .iter()
+        .filter(|grant| grant.access == FsAccess::ReadWrite)
+        .peekable();
+    let (Some(state), Some(_), Mode::Restricted) = (state, writable.peek(), policy.mode) else {
+        return Ok(());
+    };
+    let state = walk(state).path;
+    let reaches =
+        |grant: &Path| grant.starts_with(&state) || policy.isolation == Isolation::Landlock && state.starts_with(grant);
+    match writable.find(|grant| reaches(grant.path.as_path())) {
+        Some(grant) => Err(Refusal::OwnState {
+            grant: grant.path.as_path().to_owned(),
+            state,
+        }),
+        None => Ok(()),
+    }
 }
 
 /// Adds variables, where the caller's own word has not set them. A home of the run's own takes the place of the caller's.

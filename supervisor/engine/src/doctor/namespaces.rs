@@ -19,6 +19,7 @@ use glee_sandbox::sys::{fd, path};
 
 use super::trial::{Account, account, attempt};
 use super::{Check, Draft, plain};
+use crate::audit::record::Need;
 use crate::project::Scene;
 use crate::run::{self, Options, run_id};
 
@@ -195,6 +196,7 @@ fn build(project: Option<&Path>) -> Account {
         report: None,
         receipt: Wish::Take,
         key_file: None,
+        audit: Need::Wanted,
         command,
     };
     // A system without `true` (an image with nothing but us) still has us.

@@ -17,6 +17,8 @@ use glee_sandbox::launch::{End, Outcome};
 use glee_sandbox::receipt::{Receipt, Wish};
 use serde::Serialize;
 
+use crate::audit::Mark;
+
 pub use denials::{Denial, What};
 pub use destination::Destination;
 pub use model::ModelReport;
@@ -31,6 +33,8 @@ pub struct Report {
     pub layers: LayerReport,
     pub receipt: ReceiptReport,
     pub command: Vec<String>,
+    /// Where it ran. `null` if that was not found out.
+    pub project: Option<String>,
     pub exit_code: Option<i32>,
     pub signal: Option<i32>,
     pub outcome: &'static str,
@@ -64,6 +68,8 @@ pub struct Report {
     pub privileges_unknown: Vec<String>,
     /// Clauses left out because the machine has nothing for them.
     pub omitted: Vec<String>,
+    /// The entry in the audit log that was written before the command started. `null` if there is none.
+    pub audit: Option<Mark>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -106,6 +112,7 @@ impl Report {
             layers: LayerReport::default(),
             receipt: ReceiptReport::default(),
             command: command.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+            project: None,
             exit_code: None,
             signal: None,
             outcome: "refused",
@@ -128,6 +135,7 @@ impl Report {
             privileges_removed: Vec::new(),
             privileges_unknown: Vec::new(),
             omitted: Vec::new(),
+            audit: None,
         }
     }
 

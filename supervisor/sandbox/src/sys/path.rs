@@ -166,6 +166,29 @@ pub fn open_file_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     check(unsafe { libc::openat(dir.as_raw_fd(), name.as_ptr(), flags) }.into()).map(own)
 }
 
+/// How a file of the caller's own is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Own {
+    Read,
+    /// Made if it is not there.
+    ReadWrite,
+    /// The same; what is written goes to the end, wherever another writer has moved it.
+    Append,
+}
+
+/// A file of the caller's own, for nobody else, without following a link and without waiting for a pipe.
+pub fn open_own_at(dir: BorrowedFd<'_>, name: &OsStr, how: Own) -> io::Result<OwnedFd> {
+    let name = cpath(Path::new(name))?;
+    let flags = match how {
+        Own::Read => libc::O_RDONLY,
+        Own::ReadWrite => libc::O_RDWR | libc::O_CREAT,
+        Own::Append => libc::O_RDWR | libc::O_CREAT | libc::O_APPEND,
+    };
+    let flags = flags | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: `name` is NUL-terminated.
+    check(unsafe { libc::openat(dir.as_raw_fd(), name.as_ptr(), flags, 0o600) }.into()).map(own)
+}
+
 /// A socket inode without permissions, which nothing can open: the mark of a placeholder.
 pub fn mksock_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     let name = cpath(Path::new(name))?;
