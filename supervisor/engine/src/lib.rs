@@ -7,6 +7,7 @@ pub mod consent;
 pub mod doctor;
 pub mod egress;
 pub mod host;
+pub mod later;
 pub mod library;
 mod mount_view;
 mod plan_rows;

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use glee_policy::resolved::{Isolation, Mode, Network};
 use glee_policy::{Flags, ResolvedPolicy};
-use glee_sandbox::launch::{self, LaunchError, Serve};
+use glee_sandbox::launch::{self, Judge, LaunchError, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
 use glee_sandbox::plan::SandboxPlan;
 use glee_sandbox::survey::{self, Caller, NotFound, Setting, SurveyError, find_command};
@@ -19,6 +19,7 @@ use glee_sandbox::sys::{landlock, process, term};
 use crate::agent::key::KeyError;
 use crate::agent::overlay::{self, Overlay};
 use crate::egress::{self, Egress, EgressError};
+use crate::later::Later;
 use crate::library::config_dir;
 use crate::project::{Scene, SceneError};
 use crate::report::{Destination, ModelReport, PolicyId, Report};
@@ -152,7 +153,13 @@ fn attempt(options: &Options, report: &mut Report, notice: &mut dyn FnMut(&Prepa
     describe(policy, report);
     report.model = prepared.overlay.as_ref().map(ModelReport::new);
     let egress = prepared.egress.as_ref().map(|egress| egress as &dyn Serve);
-    let outcome = launch::run(&prepared.plan, egress)?;
+    let later = Later {
+        project: &prepared.project,
+    };
+    // For the written report only: looking at every file is not free.
+    let judge = options.report.as_ref().map(|_| &later as &dyn Judge);
+    let outcome = launch::run(&prepared.plan, egress, judge)?;
+    report.take_changes(&outcome, &prepared.project);
     Ok(report.conclude(&outcome))
 }
 
@@ -180,6 +187,8 @@ pub fn refused(options: &Options, reason: &str) -> Option<std::io::Error> {
 pub struct Prepared {
     pub selected: Selected,
     pub plan: SandboxPlan,
+    /// Real, absolute.
+    pub project: PathBuf,
     /// What the command gets because it is an agent's.
     pub overlay: Option<Overlay>,
     pub egress: Option<Egress>,
@@ -231,6 +240,7 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
     Ok(Prepared {
         selected,
         plan,
+        project: scene.project,
         overlay,
         egress,
         withheld,

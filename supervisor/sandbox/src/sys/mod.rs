@@ -5,6 +5,7 @@
 #![allow(unsafe_code)]
 
 pub mod caps;
+pub mod dir;
 pub mod errand;
 pub mod event;
 pub mod fd;
