@@ -49,6 +49,8 @@ pub(crate) enum Order {
     Go,
     /// Owners are mapped: trees of other owners may be mounted.
     Mapped,
+    /// What the command can change has been listed: it may start.
+    Listed,
     /// Pass a signal on to the command.
     Signal(i32),
     /// Ask the whole tree to end (SIGTERM, and wake what is stopped).
@@ -205,6 +207,7 @@ impl Order {
         match self {
             Self::Go => bytes.push(b'G'),
             Self::Mapped => bytes.push(b'M'),
+            Self::Listed => bytes.push(b'L'),
             Self::Signal(signal) => {
                 bytes.push(b'K');
                 bytes.extend(signal.to_le_bytes());
@@ -224,6 +227,7 @@ impl Order {
         match tag {
             b'G' => Ok(Some(Self::Go)),
             b'M' => Ok(Some(Self::Mapped)),
+            b'L' => Ok(Some(Self::Listed)),
             b'K' => word(body, 0).map(|s| Some(Self::Signal(s))).ok_or_else(malformed),
             b'T' => Ok(Some(Self::Terminate)),
             b'E' => Ok(Some(Self::End)),

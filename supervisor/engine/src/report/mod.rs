@@ -1,5 +1,6 @@
 //! The report of a run, as the contract fixes it. Keys are only ever added.
 
+mod changes;
 mod denials;
 mod destination;
 mod model;
@@ -7,7 +8,7 @@ mod receipt;
 mod time;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use glee_egress::record::Attempt;
@@ -19,6 +20,7 @@ use serde::Serialize;
 
 use crate::audit::Mark;
 
+pub use changes::{ChangeSummary, ChangedFile, Unsure};
 pub use denials::{Denial, What};
 pub use destination::Destination;
 pub use model::ModelReport;
@@ -51,7 +53,9 @@ pub struct Report {
     pub egress: Vec<Attempt>,
     /// How an agent CLI reached its model, and what it used. `null` for any other command.
     pub model: Option<ModelReport>,
-    pub changed_files: Vec<serde_json::Value>,
+    pub changed_files: Vec<ChangedFile>,
+    /// How many, and what could not be looked at. `null` if nothing was looked for.
+    pub changes: Option<ChangeSummary>,
     /// Names (never values) of variables that did not pass.
     pub withheld_env: Vec<String>,
     /// Denied or protected names that the host created or replaced during the run.
@@ -127,6 +131,7 @@ impl Report {
             egress: Vec::new(),
             model: None,
             changed_files: Vec::new(),
+            changes: None,
             withheld_env: Vec::new(),
             appeared: Vec::new(),
             unwatched: Vec::new(),
@@ -161,6 +166,15 @@ impl Report {
             model.usage = served.model.and_then(|usage| serde_json::from_value(usage).ok());
             self.egress
                 .extend(model.usage.as_ref().and_then(model::through_the_broker));
+        }
+    }
+
+    /// What the command changed where it could write.
+    pub fn take_changes(&mut self, outcome: &Outcome, project: &Path) {
+        if let Some(changes) = &outcome.changes {
+            let (rows, summary) = changes::of(changes, project);
+            self.changed_files = rows;
+            self.changes = Some(summary);
         }
     }
 

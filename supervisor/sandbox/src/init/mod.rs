@@ -48,6 +48,8 @@ pub(crate) struct Inheritance<'a> {
     /// Signals that the caller ignores, and the command too.
     pub(crate) ignored: Vec<i32>,
     pub(crate) started: Instant,
+    /// The supervisor lists what the command could change, and says when it has.
+    pub(crate) listed: bool,
     /// The watchdog counts memory because no cgroup does.
     pub(crate) watch_memory: bool,
 }
@@ -124,6 +126,9 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
         Containment::Namespaces => enter(inheritance, network)?,
         // No pid namespace holds the tree together: orphans come to us, and we end them.
         Containment::Landlock | Containment::Inherit => process::child_subreaper().step("subreaper")?,
+    }
+    if inheritance.listed {
+        wait_for(Order::Listed, inheritance).step("wait for the list of files")?;
     }
     // PDEATHSIG is lost by a change of ids, and never fires for a parent that died before it was set.
     tie(plan).step("die with parent")?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::control::Cause;
 use crate::init::root::Failure;
+use crate::launch::changes::Changes;
 use crate::launch::placeholders::Unprotected;
 use crate::receipt::Receipt;
 use crate::sys::process::Usage;
@@ -82,6 +83,8 @@ pub struct Outcome {
     pub privileges_removed: Vec<PathBuf>,
     /// Trees that could not be looked through for such files.
     pub privileges_unknown: Vec<PathBuf>,
+    /// What the run changed where it could write, if anybody asked.
+    pub changes: Option<Changes>,
     pub layers: Layers,
 }
 

@@ -370,6 +370,7 @@ impl Supervisor<'_> {
             served: None,
             privileges_removed: Vec::new(),
             privileges_unknown: Vec::new(),
+            changes: None,
             cause,
             out_of_memory: verdict.out_of_memory() || cause == Some(Cause::Memory),
             out_of_pids: verdict.out_of_pids(),

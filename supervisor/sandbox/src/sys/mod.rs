@@ -6,6 +6,7 @@
 
 pub mod canary;
 pub mod caps;
+pub mod dir;
 pub mod errand;
 pub mod event;
 pub mod fd;

@@ -91,18 +91,6 @@ pub fn open_parent(dir: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     openat2(dir.as_raw_fd(), Path::new(".."), flags, libc::RESOLVE_NO_XDEV)
 }
 
-/// Does it lie on a filesystem that lives in memory? There a write through a mapping need not touch the inode's times.
-pub fn on_memory(file: BorrowedFd<'_>) -> io::Result<bool> {
-    /// `ramfs`, which `libc` has no name for.
-    const RAMFS: u32 = 0x8584_58f6;
-    let mut facts = std::mem::MaybeUninit::<libc::statfs>::zeroed();
-    // SAFETY: `facts` has room for the kernel's answer.
-    done(unsafe { libc::fstatfs(file.as_raw_fd(), facts.as_mut_ptr()) })?;
-    // SAFETY: the call succeeded, so the kernel filled the structure (which was zeroed before).
-    let kind = unsafe { facts.assume_init() }.f_type;
-    Ok([libc::TMPFS_MAGIC, libc::HUGETLBFS_MAGIC].contains(&kind) || u32::try_from(kind) == Ok(RAMFS))
-}
-
 /// Removes the file capabilities. True if there were any. Follows links: for paths below `/proc/self/fd`.
 pub fn remove_capability(path: &Path) -> io::Result<bool> {
     let path = cpath(path)?;
