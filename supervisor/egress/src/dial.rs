@@ -8,6 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use glee_policy::hint;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -117,7 +118,7 @@ impl Dialer {
             None if own.has(addr) && !self.rules.names_own_address(addr, port) => OWN,
             None => return Ok(()),
         };
-        let hint = format!("network: {{allow: [\"{}\"]}}", Host::Addr(addr).with_port(port));
+        let hint = hint::address(&addr.to_string(), port);
         Err(DialError::Refused { addr, why, hint })
     }
 }

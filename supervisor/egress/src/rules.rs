@@ -7,10 +7,12 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use glee_policy::hint;
+
 use crate::block::Block;
 use crate::host::{Host, Name};
 pub use crate::rule::RuleProblem;
-use crate::rule::{DEFAULT_PORTS, Rule, What, parse_all};
+use crate::rule::{Rule, What, parse_all};
 use crate::special::{embedded, special};
 
 #[derive(Debug, Clone)]
@@ -158,13 +160,7 @@ impl Rules {
 /// The smallest line that would allow it.
 #[must_use]
 pub fn allow_hint(host: &Host, port: u16) -> String {
-    if DEFAULT_PORTS.contains(&port) {
-        format!("network: {{allow: [\"{host}\"]}}")
-    } else if port == 0 {
-        "port 0 cannot be allowed".to_owned()
-    } else {
-        format!("network: {{allow: [\"{}\"]}}", host.with_port(port))
-    }
+    hint::network(&host.to_string(), port).unwrap_or_else(|| "port 0 cannot be allowed".to_owned())
 }
 
 #[cfg(test)]
