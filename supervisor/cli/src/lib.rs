@@ -2,7 +2,9 @@
 
 mod args;
 mod args_more;
+mod args_policy;
 mod doctor;
+mod explain;
 mod policy;
 mod print;
 mod run;

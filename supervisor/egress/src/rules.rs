@@ -13,7 +13,7 @@ use crate::block::Block;
 use crate::host::{Host, Name};
 pub use crate::rule::RuleProblem;
 use crate::rule::{Rule, What, parse_all};
-use crate::special::{embedded, special};
+use crate::special::{OWN, embedded, special};
 
 #[derive(Debug, Clone)]
 pub struct Rules {
@@ -25,6 +25,19 @@ pub struct Rules {
 pub enum Verdict {
     Allowed { rule: String },
     Refused { rule: Option<String>, hint: String },
+}
+
+/// Why an address is not connected to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoAddress {
+    Denied {
+        rule: String,
+    },
+    /// Special by number, or this machine's own, and no rule means it.
+    Special {
+        why: &'static str,
+        hint: String,
+    },
 }
 
 impl Rules {
@@ -77,6 +90,21 @@ impl Rules {
             Some(_) => self.names_address(addr, port),
             None => self.named(addr, port, |block| block.single().is_some()),
         }
+    }
+
+    /// May this address be connected to, whichever name led to it? `is_own` is asked only if it matters.
+    pub fn check_address(&self, addr: IpAddr, port: u16, is_own: impl FnOnce() -> bool) -> Result<(), NoAddress> {
+        if let Some(rule) = self.denies_address(addr, port) {
+            return Err(NoAddress::Denied { rule: rule.to_owned() });
+        }
+        let why = match special(addr) {
+            Some(_) if self.names_address(addr, port) => return Ok(()),
+            Some(why) => why,
+            None if is_own() && !self.names_own_address(addr, port) => OWN,
+            None => return Ok(()),
+        };
+        let hint = hint::address(&addr.to_string(), port);
+        Err(NoAddress::Special { why, hint })
     }
 
     /// The deny rule for an address block that forbids this address; also for what a name resolves to, and for the IPv4

@@ -6,6 +6,7 @@ pub mod clauses;
 pub mod consent;
 pub mod doctor;
 pub mod egress;
+pub mod explain;
 pub mod host;
 pub mod library;
 mod mount_view;

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cgroup;
@@ -159,6 +159,27 @@ pub enum MountStep {
         at: PathBuf,
         kind: Kind,
     },
+}
+
+impl MountStep {
+    /// Where it takes effect.
+    #[must_use]
+    pub fn at(&self) -> &Path {
+        match self {
+            Self::Dir { at }
+            | Self::Symlink { at, .. }
+            | Self::File { at, .. }
+            | Self::Copy { at, .. }
+            | Self::Bind { at, .. }
+            | Self::Private { at, .. }
+            | Self::Compose { at, .. }
+            | Self::Proc { at }
+            | Self::Devpts { at }
+            | Self::Pin { at }
+            | Self::Protect { at }
+            | Self::Hide { at, .. } => at,
+        }
+    }
 }
 
 /// A name that must not come into being in a writable tree: made as an empty mount point by us, covered, removed at the end.
