@@ -3,8 +3,10 @@
 mod args;
 mod args_more;
 mod args_past;
+mod args_policy;
 mod audit;
 mod doctor;
+mod explain;
 mod policy;
 mod print;
 mod run;

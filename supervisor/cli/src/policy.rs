@@ -1,4 +1,4 @@
-//! `policy list`, `show`, `check` and `plan`.
+//! `policy list`, `show`, `check` and `plan`; `explain` is a file of its own.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,12 @@ use glee_sandbox::receipt::Wish;
 use serde::Serialize;
 
 use crate::args_more::PolicyCommand;
+use crate::explain;
 use crate::print::{self, Paint};
 use crate::run::announce_policy;
 
 /// The run id in a printed plan: the same command prints the same plan.
-const PLANNED: &str = "plan";
+pub(crate) const PLANNED: &str = "plan";
 
 /// Returns the exit status.
 pub(crate) fn policy(command: PolicyCommand, project: Option<PathBuf>) -> i32 {
@@ -28,6 +29,7 @@ pub(crate) fn policy(command: PolicyCommand, project: Option<PathBuf>) -> i32 {
         PolicyCommand::List { json } => list(project.as_deref(), json),
         PolicyCommand::Show { policy, json } => show(policy.as_deref(), project.as_deref(), json),
         PolicyCommand::Check { file, json } => check(&file, project.as_deref(), json),
+        PolicyCommand::Explain(arguments) => Ok(explain::run(arguments, project)),
         PolicyCommand::Plan { policy, json, command } => plan(policy, project, json, command),
     };
     done.unwrap_or_else(|refusal| print::refusal(&refusal, 1))

@@ -7,6 +7,7 @@ pub mod clauses;
 pub mod consent;
 pub mod doctor;
 pub mod egress;
+pub mod explain;
 pub mod host;
 pub mod later;
 pub mod library;

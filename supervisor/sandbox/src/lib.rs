@@ -2,6 +2,7 @@
 //!
 //! The only crate in which `unsafe` compiles, and there only in `sys`.
 
+pub mod answer;
 pub mod cgroup;
 mod control;
 mod init;
