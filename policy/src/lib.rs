@@ -29,6 +29,7 @@ pub mod resolve;
 pub mod resolved;
 mod scalar;
 pub mod suggest;
+mod tree;
 pub mod value;
 pub mod widen;
 pub mod yaml;

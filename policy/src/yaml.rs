@@ -14,52 +14,10 @@ use serde_saphyr::granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle,
 use crate::error::{MAX_BYTES, MAX_DEPTH, PolicyError, place, shown};
 use crate::origin::{Origin, Source};
 use crate::scalar::plain;
+pub use crate::tree::{Key, Node, Value};
 
 /// What anchors and aliases may copy: a value counts 1, and 1 for each 16 bytes of its text.
 const MAX_COPIED: usize = 100_000;
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Node {
-    pub value: Value,
-    pub line: u32,
-    pub column: u32,
-    /// Where a scalar's text lies, in characters from the start of the file. Empty for lists, mappings and aliases.
-    pub span: Range<usize>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum Value {
-    Null,
-    Bool(bool),
-    Int(i128),
-    Float(f64),
-    Text(String),
-    List(Vec<Node>),
-    Map(Vec<(Key, Node)>),
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Key {
-    pub name: String,
-    pub line: u32,
-    pub column: u32,
-}
-
-impl Node {
-    /// What the author wrote, in words for an error.
-    #[must_use]
-    pub fn found(&self) -> String {
-        match &self.value {
-            Value::Null => "nothing".into(),
-            Value::Bool(b) => format!("`{b}`"),
-            Value::Int(i) => format!("the number `{i}`"),
-            Value::Float(f) => format!("the number `{f}`"),
-            Value::Text(t) => format!("the text `{}`", shown(t)),
-            Value::List(_) => "a list".into(),
-            Value::Map(_) => "a mapping".into(),
-        }
-    }
-}
 
 /// Reads one document. An empty one is `Value::Null`.
 pub fn read(source: &Source, text: &str) -> Result<Node, PolicyError> {
