@@ -32,6 +32,7 @@ pub mod suggest;
 mod tree;
 pub mod value;
 pub mod widen;
+pub mod within;
 pub mod yaml;
 
 pub use error::PolicyError;

@@ -1,6 +1,8 @@
 //! The binaries' one entry point: argument parsing and printing. No policy logic.
 
+mod agents;
 mod args;
+mod args_agents;
 mod args_more;
 mod doctor;
 mod policy;
@@ -27,6 +29,7 @@ pub fn main() -> ExitCode {
     let status = match cli.command {
         Command::Run(arguments) => run::run(arguments, project),
         Command::Doctor(arguments) => doctor::doctor(&arguments, project),
+        Command::Agents(command) => agents::agents(command, project),
         Command::Policy(command) => policy::policy(command, project),
         Command::Trust(arguments) => trust::trust(&arguments, project),
         Command::Untrust => trust::untrust(project),
