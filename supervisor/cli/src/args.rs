@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::args_agents::AgentsCommand;
+use crate::args_context::ContextCommand;
 use crate::args_more::{DoctorArgs, PolicyCommand, TrustArgs};
 
 /// Runs AI coding agents and any other command inside a sandbox built from a policy
@@ -34,6 +35,12 @@ pub(crate) enum Command {
     /// List, show, create and import the project's agents
     #[command(subcommand, after_help = "Example:\n  glee-supervisor agents list")]
     Agents(AgentsCommand),
+    /// Show what an agent is told
+    #[command(
+        subcommand,
+        after_help = "Example:\n  glee-supervisor context preview \"Fix the tests\""
+    )]
+    Context(ContextCommand),
     /// Let the project's own configuration count in full, after showing what it asks for
     Trust(TrustArgs),
     /// Forget what was trusted of the project

@@ -3,7 +3,9 @@
 mod agents;
 mod args;
 mod args_agents;
+mod args_context;
 mod args_more;
+mod context;
 mod doctor;
 mod policy;
 mod print;
@@ -30,6 +32,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments, project),
         Command::Doctor(arguments) => doctor::doctor(&arguments, project),
         Command::Agents(command) => agents::agents(command, project),
+        Command::Context(command) => context::context(command, project),
         Command::Policy(command) => policy::policy(command, project),
         Command::Trust(arguments) => trust::trust(&arguments, project),
         Command::Untrust => trust::untrust(project),

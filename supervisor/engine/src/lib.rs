@@ -4,6 +4,7 @@ pub mod agent;
 pub mod catalog;
 pub mod clauses;
 pub mod consent;
+pub mod context;
 pub mod definitions;
 pub mod doctor;
 pub mod egress;
