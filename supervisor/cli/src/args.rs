@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::args_agents::AgentsCommand;
+use crate::args_context::ContextCommand;
 use crate::args_more::{DoctorArgs, PolicyCommand, TrustArgs};
 use crate::args_past::{AuditCommand, RunsCommand};
 
@@ -31,6 +33,15 @@ pub(crate) enum Command {
     /// List, show, check and plan policies
     #[command(subcommand, after_help = "Example:\n  glee-supervisor policy show workspace")]
     Policy(PolicyCommand),
+    /// List, show, create and import the project's agents
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor agents list")]
+    Agents(AgentsCommand),
+    /// Show what an agent is told
+    #[command(
+        subcommand,
+        after_help = "Example:\n  glee-supervisor context preview \"Fix the tests\""
+    )]
+    Context(ContextCommand),
     /// Let the project's own configuration count in full, after showing what it asks for
     Trust(TrustArgs),
     /// Forget what was trusted of the project

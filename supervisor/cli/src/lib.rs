@@ -1,10 +1,14 @@
 //! The binaries' one entry point: argument parsing and printing. No policy logic.
 
+mod agents;
 mod args;
+mod args_agents;
+mod args_context;
 mod args_more;
 mod args_past;
 mod args_policy;
 mod audit;
+mod context;
 mod doctor;
 mod explain;
 mod policy;
@@ -32,6 +36,8 @@ pub fn main() -> ExitCode {
     let status = match cli.command {
         Command::Run(arguments) => run::run(arguments, project),
         Command::Doctor(arguments) => doctor::doctor(&arguments, project),
+        Command::Agents(command) => agents::agents(command, project),
+        Command::Context(command) => context::context(command, project),
         Command::Policy(command) => policy::policy(command, project),
         Command::Trust(arguments) => trust::trust(&arguments, project),
         Command::Untrust => trust::untrust(project),

@@ -331,6 +331,23 @@ pub fn rename_new_at(dir: BorrowedFd<'_>, from: &OsStr, to: &OsStr) -> io::Resul
     done(unsafe { libc::renameat2(raw, from.as_ptr(), raw, to.as_ptr(), libc::RENAME_NOREPLACE) })
 }
 
+/// Renames within a directory, over whatever is there: who looks sees the old content or the new one.
+pub fn rename_at(dir: BorrowedFd<'_>, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    let (from, to) = (cpath(Path::new(from))?, cpath(Path::new(to))?);
+    let raw = dir.as_raw_fd();
+    // SAFETY: both names are NUL-terminated.
+    done(unsafe { libc::renameat(raw, from.as_ptr(), raw, to.as_ptr()) })
+}
+
+/// A file that every write extends, made if missing, without following a link and without waiting for a pipe's reader.
+pub fn open_append_at(dir: BorrowedFd<'_>, name: &OsStr, mode: u32) -> io::Result<OwnedFd> {
+    let name = cpath(Path::new(name))?;
+    let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let flags = flags | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: `name` is NUL-terminated.
+    check(unsafe { libc::openat(dir.as_raw_fd(), name.as_ptr(), flags, mode) }.into()).map(own)
+}
+
 /// May this process (by its effective ids) create and remove names in the directory?
 pub fn is_writable(dir: &Path) -> bool {
     let Ok(path) = cpath(dir) else { return false };
