@@ -3,12 +3,15 @@
 pub mod agent;
 pub mod catalog;
 pub mod clauses;
+pub mod clock;
 pub mod consent;
 pub mod doctor;
 pub mod egress;
 pub mod folder;
+pub mod hex;
 pub mod host;
 pub mod keyring;
+pub mod label;
 pub mod library;
 mod mount_view;
 mod plan_rows;
@@ -18,6 +21,7 @@ pub mod random;
 pub mod report;
 pub mod run;
 pub mod select;
+pub mod sessions;
 #[cfg(test)]
 mod testing;
 pub mod text;
