@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::args_more::{DoctorArgs, PolicyCommand, TrustArgs};
+use crate::sessions::SessionsCommand;
 
 /// Runs AI coding agents and any other command inside a sandbox built from a policy
 #[derive(Debug, Parser)]
@@ -35,6 +36,9 @@ pub(crate) enum Command {
     /// Forget what was trusted of the project
     #[command(after_help = "Example:\n  glee-supervisor untrust --project ~/src/app")]
     Untrust,
+    /// List, show and delete recorded conversations with subagents
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor sessions show task-a1b2c3d4")]
+    Sessions(SessionsCommand),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  source <(glee-supervisor completions bash)")]
     Completions {

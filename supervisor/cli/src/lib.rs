@@ -6,6 +6,7 @@ mod doctor;
 mod policy;
 mod print;
 mod run;
+mod sessions;
 mod trust;
 
 use std::ffi::{OsStr, OsString};
@@ -30,6 +31,7 @@ pub fn main() -> ExitCode {
         Command::Policy(command) => policy::policy(command, project),
         Command::Trust(arguments) => trust::trust(&arguments, project),
         Command::Untrust => trust::untrust(project),
+        Command::Sessions(command) => sessions::sessions(command, project),
         Command::Completions { shell } => completions(shell, arguments.first()),
     };
     ExitCode::from(u8::try_from(status & 0xff).unwrap_or(1))
