@@ -10,6 +10,7 @@ use crate::args_agents::AgentsCommand;
 use crate::args_context::ContextCommand;
 use crate::args_more::{DoctorArgs, PolicyCommand, TrustArgs};
 use crate::args_past::{AuditCommand, RunsCommand};
+use crate::sessions::SessionsCommand;
 
 /// Runs AI coding agents and any other command inside a sandbox built from a policy
 #[derive(Debug, Parser)]
@@ -53,6 +54,9 @@ pub(crate) enum Command {
     /// Show the audit log, and verify that nobody changed it
     #[command(subcommand, after_help = "Example:\n  glee-supervisor audit verify")]
     Audit(AuditCommand),
+    /// List, show and delete recorded conversations with subagents
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor sessions show task-a1b2c3d4")]
+    Sessions(SessionsCommand),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  source <(glee-supervisor completions bash)")]
     Completions {

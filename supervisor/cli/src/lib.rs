@@ -15,6 +15,7 @@ mod policy;
 mod print;
 mod run;
 mod runs;
+mod sessions;
 mod trust;
 
 use std::ffi::{OsStr, OsString};
@@ -43,6 +44,7 @@ pub fn main() -> ExitCode {
         Command::Untrust => trust::untrust(project),
         Command::Runs(command) => runs::runs(command, project),
         Command::Audit(command) => audit::audit(command),
+        Command::Sessions(command) => sessions::sessions(command, project),
         Command::Completions { shell } => completions(shell, arguments.first()),
     };
     ExitCode::from(u8::try_from(status & 0xff).unwrap_or(1))

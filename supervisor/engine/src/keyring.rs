@@ -15,8 +15,9 @@ use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
 use crate::folder::Folder;
+use crate::hex::{Hex, NotHex};
 use crate::library::config_dir;
-use crate::{random, text};
+use crate::random;
 
 const LENGTH: usize = 32;
 
@@ -76,47 +77,29 @@ impl fmt::Debug for Key {
     }
 }
 
-/// An HMAC-SHA256, written as 64 lower-case hexadecimal digits.
+/// An HMAC-SHA256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub struct Mac([u8; LENGTH]);
+#[serde(transparent)]
+pub struct Mac(Hex<LENGTH>);
 
 impl Mac {
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
-        &self.0
+        &self.0.0
     }
 }
 
 impl fmt::Display for Mac {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text::hex(&self.0))
+        self.0.fmt(f)
     }
 }
-
-impl From<Mac> for String {
-    fn from(mac: Mac) -> Self {
-        mac.to_string()
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not 64 lower-case hexadecimal digits")]
-pub struct NotAMac;
 
 impl FromStr for Mac {
-    type Err = NotAMac;
+    type Err = NotHex;
 
-    fn from_str(written: &str) -> Result<Self, NotAMac> {
-        text::unhex(written).map(Self).ok_or(NotAMac)
-    }
-}
-
-impl TryFrom<String> for Mac {
-    type Error = NotAMac;
-
-    fn try_from(written: String) -> Result<Self, NotAMac> {
-        written.parse()
+    fn from_str(text: &str) -> Result<Self, NotHex> {
+        text.parse().map(Self)
     }
 }
 
@@ -129,13 +112,13 @@ impl Key {
     /// Signs a list of byte strings for one purpose. Lists that are cut differently have different signatures.
     #[must_use]
     pub fn sign(&self, purpose: &str, parts: &[&[u8]]) -> Mac {
-        Mac(self.state(purpose, parts).finalize().into_bytes().into())
+        Mac(Hex(self.state(purpose, parts).finalize().into_bytes().into()))
     }
 
     /// Is this the signature of that list? Takes the same time for every wrong answer.
     #[must_use]
     pub fn verify(&self, purpose: &str, parts: &[&[u8]], mac: &Mac) -> bool {
-        self.state(purpose, parts).verify_slice(&mac.0).is_ok()
+        self.state(purpose, parts).verify_slice(mac.as_bytes()).is_ok()
     }
 
     fn state(&self, purpose: &str, parts: &[&[u8]]) -> Hmac<Sha256> {
