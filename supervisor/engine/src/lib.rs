@@ -15,5 +15,6 @@ pub mod project;
 pub mod report;
 pub mod run;
 pub mod select;
+pub mod tasks;
 pub mod text;
 pub mod trust;
