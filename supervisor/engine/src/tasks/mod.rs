@@ -3,5 +3,6 @@
 pub mod cli;
 pub mod events;
 pub mod output;
+pub mod process;
 pub mod select;
 pub mod verdict;
