@@ -29,6 +29,7 @@ pub mod run_id;
 pub mod runs;
 pub mod select;
 pub mod sessions;
+pub mod tasks;
 #[cfg(test)]
 mod testing;
 pub mod text;

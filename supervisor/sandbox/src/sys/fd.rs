@@ -20,6 +20,12 @@ pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((own(fds[0].into()), own(fds[1].into())))
 }
 
+/// Asks for a larger buffer. The kernel may give less; the pipe works as before then.
+pub fn grow_pipe(fd: BorrowedFd<'_>, bytes: libc::c_int) -> io::Result<()> {
+    // SAFETY: F_SETPIPE_SZ takes an integer.
+    check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETPIPE_SZ, bytes) }.into()).map(drop)
+}
+
 /// Makes `target` a copy of `fd` that survives exec. Also right when the two numbers are equal.
 pub fn put_at(fd: BorrowedFd<'_>, target: RawFd) -> io::Result<()> {
     if fd.as_raw_fd() == target {
