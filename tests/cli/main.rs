@@ -13,6 +13,7 @@ mod seen;
 mod support;
 
 mod agents;
+mod audit;
 mod commands;
 mod descriptors;
 mod endings;
@@ -28,6 +29,7 @@ mod paths;
 mod policies;
 mod readonly;
 mod reports;
+mod runs;
 mod signals;
 mod together;
 mod trust;
