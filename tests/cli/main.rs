@@ -13,6 +13,7 @@ mod seen;
 mod support;
 
 mod agents;
+mod audit;
 mod commands;
 mod descriptors;
 mod endings;
@@ -29,6 +30,7 @@ mod policies;
 mod readonly;
 mod receipts;
 mod reports;
+mod runs;
 mod signals;
 mod together;
 mod trust;

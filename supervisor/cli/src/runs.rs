@@ -124,7 +124,7 @@ fn told(report: &Value) -> String {
     let text = |value: &Value| match value {
         Value::String(text) => visible(text),
         Value::Null => String::new(),
-        other => visible(&other.to_string()),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => visible(&value.to_string()),
     };
     let at = |pointer: &str| report.pointer(pointer).map(text).unwrap_or_default();
     let run = Summary::of(&at("/run_id"), report);
@@ -176,7 +176,7 @@ fn told(report: &Value) -> String {
                         .unwrap_or_default()
                 })
                 .collect(),
-            other => vec![text(other)],
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => vec![text(item)],
         };
         section(&mut out, title, &list.map(cells).collect::<Vec<_>>());
     }

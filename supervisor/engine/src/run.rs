@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use glee_policy::resolved::{FsAccess, Isolation, Mode, Network};
+use glee_policy::resolved::{Isolation, Mode, Network};
 use glee_policy::{Flags, ResolvedPolicy};
 use glee_sandbox::launch::{self, Judge, LaunchError, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
@@ -19,10 +19,10 @@ use glee_sandbox::sys::{landlock, process, term};
 use crate::agent::key::KeyError;
 use crate::agent::overlay::{self, Overlay};
 use crate::audit::LogError;
+use crate::audit::guard::{self, OwnState};
 use crate::audit::place::state_dir;
 use crate::audit::record::{Need, Recorder};
 use crate::egress::{self, Egress, EgressError};
-use crate::host::walk;
 use crate::later::Later;
 use crate::library::config_dir;
 use crate::project::{Scene, SceneError};
@@ -68,8 +68,8 @@ pub enum Refusal {
     Report { to: PathBuf, error: std::io::Error },
     #[error("no command was given")]
     NoCommand,
-    #[error("cannot grant writing to `{}`: the audit log is kept in `{}`", .grant.display(), .state.display())]
-    OwnState { grant: PathBuf, state: PathBuf },
+    #[error(transparent)]
+    OwnState(#[from] OwnState),
     #[error("the run cannot be entered in the audit log: {0}")]
     Audit(LogError),
 }
@@ -88,7 +88,7 @@ impl Refusal {
             | Self::Lower(_)
             | Self::Launch(_)
             | Self::Report { .. }
-            | Self::OwnState { .. }
+            | Self::OwnState(_)
             | Self::Audit(_)
             | Self::NoCommand => 125,
         }
@@ -107,7 +107,7 @@ impl Refusal {
             | Self::Survey(_)
             | Self::Egress(_)
             | Self::NoCommand => None,
-            Self::OwnState { .. } => Some("grant another directory, or set XDG_STATE_HOME to one outside".to_owned()),
+            Self::OwnState(error) => Some(error.help().to_owned()),
             Self::Audit(error) => Some(error.help().to_owned()),
             Self::Report { .. } => Some("the directory must exist and be writable for you".to_owned()),
         }
@@ -254,7 +254,7 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
     add(&mut passed, egress.as_ref().map(Egress::env));
     add(&mut passed, overlay.as_ref().map(|overlay| overlay.env.clone()));
     let (config, state) = (config_dir(), state_dir());
-    keep_state(policy, state.as_deref())?;
+    guard::check(policy, state.as_deref())?;
     let setting = Setting {
         project: &scene.project,
         cwd: &scene.cwd,
@@ -289,28 +289,6 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
         egress,
         withheld,
     })
-}
-
-/// Nobody's word makes the audit log writable: not by its own name, nor where nothing can be kept apart inside a grant.
-fn keep_state(policy: &ResolvedPolicy, state: Option<&Path>) -> Result<(), Refusal> {
-    let mut writable = policy
-        .grants
-        .iter()
-        .filter(|grant| grant.access == FsAccess::ReadWrite)
-        .peekable();
-    let (Some(state), Some(_), Mode::Restricted) = (state, writable.peek(), policy.mode) else {
-        return Ok(());
-    };
-    let state = walk(state).path;
-    let reaches =
-        |grant: &Path| grant.starts_with(&state) || policy.isolation == Isolation::Landlock && state.starts_with(grant);
-    match writable.find(|grant| reaches(grant.path.as_path())) {
-        Some(grant) => Err(Refusal::OwnState {
-            grant: grant.path.as_path().to_owned(),
-            state,
-        }),
-        None => Ok(()),
-    }
 }
 
 /// Adds variables, where the caller's own word has not set them. A home of the run's own takes the place of the caller's.

@@ -20,7 +20,7 @@ use super::settle::{Settled, resume, settle};
 use crate::report::rfc3339;
 
 /// A file that has become this long is followed by another.
-pub(super) const ROTATE_AT: u64 = 4 << 20;
+const ROTATE_AT: u64 = 4 << 20;
 /// More than this after the head is nothing that a writer left.
 const MOST: u64 = 64 << 20;
 /// How long another writer may hold the log. They need microseconds.

@@ -4,6 +4,7 @@
 //! neither write nor see the directory (`survey`), and no descriptor of it is open while a command runs.
 
 mod entry;
+pub mod guard;
 mod head;
 mod lines;
 mod log;
