@@ -45,8 +45,9 @@ pub(crate) enum Report {
 /// From the supervisor to init.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Identity and cgroup are set: go on.
-    Go,
+    /// Identity and cgroups are set: enter the groups, whose files come along, and go on. Memory is watched by init if no group
+    /// does.
+    Go { watch_memory: bool },
     /// Owners are mapped: trees of other owners may be mounted.
     Mapped,
     /// What the command can change has been listed: it may start.
@@ -203,9 +204,13 @@ pub(crate) fn doors(marks: &[u8], fds: Vec<OwnedFd>) -> Option<Vec<Option<OwnedF
 
 impl Order {
     pub(crate) fn send(self, socket: BorrowedFd<'_>) -> io::Result<()> {
+        self.send_with(socket, &[])
+    }
+
+    pub(crate) fn send_with(self, socket: BorrowedFd<'_>, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(5);
         match self {
-            Self::Go => bytes.push(b'G'),
+            Self::Go { watch_memory } => bytes.extend([b'G', u8::from(watch_memory)]),
             Self::Mapped => bytes.push(b'M'),
             Self::Listed => bytes.push(b'L'),
             Self::Signal(signal) => {
@@ -215,23 +220,31 @@ impl Order {
             Self::Terminate => bytes.push(b'T'),
             Self::End => bytes.push(b'E'),
         }
-        socket::send(socket, &bytes, None)
+        socket::send_all(socket, &bytes, fds)
     }
 
     /// `None`: the supervisor is gone.
     pub(crate) fn receive(socket: BorrowedFd<'_>, wait: Wait) -> io::Result<Option<Self>> {
-        let (bytes, _) = socket::receive(socket, wait)?;
+        Ok(Self::receive_with(socket, wait)?.map(|(order, _)| order))
+    }
+
+    /// As `receive`, with the descriptors that came along.
+    pub(crate) fn receive_with(socket: BorrowedFd<'_>, wait: Wait) -> io::Result<Option<(Self, Vec<OwnedFd>)>> {
+        let (bytes, fds) = socket::receive_all(socket, wait)?;
         let Some((tag, body)) = bytes.split_first() else {
             return Ok(None);
         };
-        match tag {
-            b'G' => Ok(Some(Self::Go)),
-            b'M' => Ok(Some(Self::Mapped)),
-            b'L' => Ok(Some(Self::Listed)),
-            b'K' => word(body, 0).map(|s| Some(Self::Signal(s))).ok_or_else(malformed),
-            b'T' => Ok(Some(Self::Terminate)),
-            b'E' => Ok(Some(Self::End)),
-            _ => Err(malformed()),
-        }
+        let order = match (tag, body) {
+            (b'G', [watch]) => Self::Go {
+                watch_memory: *watch != 0,
+            },
+            (b'M', []) => Self::Mapped,
+            (b'L', []) => Self::Listed,
+            (b'K', _) => Self::Signal(word(body, 0).ok_or_else(malformed)?),
+            (b'T', []) => Self::Terminate,
+            (b'E', []) => Self::End,
+            _ => return Err(malformed()),
+        };
+        Ok(Some((order, fds)))
     }
 }

@@ -166,7 +166,9 @@ impl Step {
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
-            Self::Cgroup => "before any process of the run, so that each is born inside its limits",
+            Self::Cgroup => {
+                "before any process of the run goes on, so that each works inside its limits; those of v1 while it starts"
+            }
             Self::Placeholders => "names that must not come into being are taken while only the host can see the tree",
             Self::Janitor => "before there is anything to clean up, so that a killed supervisor leaves nothing",
             Self::Companion => {

@@ -4,7 +4,7 @@ use super::*;
 const LAUNCH: &[(Step, &str)] = &[
     (Step::Janitor, "janitor::start("),
     (Step::Companion, "companion::start("),
-    (Step::Cgroup, "cgroup::create("),
+    (Step::Cgroup, "Groups::make("),
     (Step::Placeholders, "Placeholders::make("),
     (Step::Sources, "Trees::prepare("),
     (Step::Namespaces, "process::clone_into("),

@@ -36,7 +36,6 @@ fn attempt(attempt: &Attempt, bait: Option<&Bait>) -> io::Result<u64> {
         Attempt::Socket(Family::Unix) => canary::unix_socket(),
         Attempt::Socket(Family::Internet) => canary::internet_socket(),
         Attempt::UserNamespace => canary::user_namespace(),
-        Attempt::TraceParent => canary::trace_parent(),
         Attempt::ReadParent => canary::open_for_reading(Path::new(&format!("/proc/{}/mem", canary::parent()))),
         Attempt::IoUring => canary::io_uring(),
         Attempt::Mount => canary::new_mount(),

@@ -40,7 +40,6 @@ pub(crate) struct Inheritance<'a> {
     pub(crate) control: OwnedFd,
     /// Readable end of a pipe whose other end only the supervisor holds.
     pub(crate) alive: OwnedFd,
-    pub(crate) groups: Option<cgroup::Entry>,
     /// Which of 0, 1 and 2 are terminals, and get our own instead.
     pub(crate) terminals: [bool; 3],
     /// The size of the caller's terminal.
@@ -118,10 +117,9 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
         .then(NetworkMaker::start)
         .transpose()
         .step("network namespace")?;
-    wait_for(Order::Go, inheritance).step("wait for supervisor")?;
-    if let Some(groups) = inheritance.groups.take() {
-        groups.enter().step("cgroup")?;
-    }
+    let (watch_memory, groups) = admission(inheritance).step("wait for supervisor")?;
+    inheritance.watch_memory = watch_memory;
+    groups.enter().step("cgroup")?;
     match plan.containment {
         Containment::Namespaces => enter(inheritance, network)?,
         // No pid namespace holds the tree together: orphans come to us, and we end them.
@@ -174,18 +172,31 @@ fn tie(plan: &SandboxPlan) -> io::Result<()> {
     }
 }
 
-/// Waits for an order of the supervisor. Whatever else comes, its end included, ends us: nothing has run.
+/// Waits until we may go on: whether to watch the memory, and the groups to enter.
+fn admission(inheritance: &Inheritance<'_>) -> io::Result<(bool, cgroup::Entry)> {
+    match next_order(inheritance)? {
+        Some((Order::Go { watch_memory }, files)) => Ok((watch_memory, cgroup::Entry::from_files(files))),
+        Some(_) | None => process::exit_now(125),
+    }
+}
+
+/// Waits for this order, which brings nothing with it.
 fn wait_for(order: Order, inheritance: &Inheritance<'_>) -> io::Result<()> {
+    match next_order(inheritance)? {
+        Some((given, _)) if given == order => Ok(()),
+        Some(_) | None => process::exit_now(125),
+    }
+}
+
+/// Waits for an order of the supervisor. Whatever comes but the one expected, its end included, ends us: nothing has run.
+fn next_order(inheritance: &Inheritance<'_>) -> io::Result<Option<(Order, Vec<OwnedFd>)>> {
     // Its own death would not wake us on the control socket alone: the janitor holds the other end, too.
     let waiting = [
         (Some(inheritance.control.as_fd()), Want::Read),
         (Some(inheritance.alive.as_fd()), Want::Nothing),
     ];
     while !event::poll(&waiting, None)?.iter().any(|r| r.readable || r.hangup) {}
-    match Order::receive(inheritance.control.as_fd(), Wait::No)? {
-        Some(given) if given == order => Ok(()),
-        Some(_) | None => process::exit_now(125),
-    }
+    Order::receive_with(inheritance.control.as_fd(), Wait::No)
 }
 
 /// From a fresh clone to a finished root.

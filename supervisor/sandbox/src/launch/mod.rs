@@ -75,11 +75,12 @@ pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>, judge: Option<&dyn Jud
         ignored,
         started,
         since,
+        facts: &facts,
         janitor: &janitor,
         companion: companion.as_ref(),
         judge: judge.filter(|_| changes::concerns(plan)),
     };
-    let result = guarded(plan, &table, &filter, &facts, Ends { ours, theirs }, caller);
+    let result = guarded(plan, &table, &filter, Ends { ours, theirs }, caller);
     let served = companion.and_then(Companion::finish);
     janitor.dismiss();
     result.map(|outcome| Outcome { served, ..outcome })
@@ -90,15 +91,14 @@ fn guarded(
     plan: &SandboxPlan,
     table: &Table,
     filter: &[seccomp::Instruction],
-    facts: &cgroup::Facts,
     ends: Ends,
     caller: Caller<'_>,
 ) -> Result<Outcome, LaunchError> {
     if plan.identity.from_root {
         give_pipes(plan);
     }
-    let (group, missing) = cgroup::create(facts, &plan.cgroup);
-    let group = Cleanup { group };
+    // A process is born into a v2 group. Those of v1 it enters itself, so they are made while it starts.
+    let born_into = cgroup::makes_v2(caller.facts, &plan.cgroup).then(|| Groups::make(plan, &caller));
     let placeholders = Placeholders::make(&plan.placeholders)?;
     let removal = Removal { placeholders };
     for lock in removal.placeholders.locks() {
@@ -107,9 +107,9 @@ fn guarded(
             .entrust_lock(lock)
             .map_err(|error| LaunchError::step("janitor", error))?;
     }
-    let mut child = start(plan, filter, ends, &group.group, &missing, &caller)?;
+    let (mut child, groups) = start(plan, filter, ends, born_into, &caller)?;
     let before = child.before.take();
-    let mut outcome = supervise::watch(plan, child, table, &group.group, &caller)?;
+    let mut outcome = supervise::watch(plan, child, table, &groups.group, &caller)?;
     if plan.containment == Containment::Namespaces {
         let found = quarantine::after(plan);
         outcome.set_aside.extend(found.aside);
@@ -120,7 +120,8 @@ fn guarded(
     outcome.changes = found.changes;
     outcome.privileges_removed = found.stripped;
     outcome.privileges_unknown = found.not_stripped;
-    outcome.layers.missing_limits = missing.iter().map(|m| format!("{}: {}", m.limit, m.reason)).collect();
+    let missing = groups.missing.iter();
+    outcome.layers.missing_limits = missing.map(|m| format!("{}: {}", m.limit, m.reason)).collect();
     Ok(outcome)
 }
 
@@ -148,17 +149,26 @@ pub(crate) struct Caller<'a> {
     ignored: Vec<i32>,
     started: Instant,
     since: Since,
+    facts: &'a cgroup::Facts,
     janitor: &'a Janitor,
     companion: Option<&'a Companion>,
     judge: Option<&'a dyn Judge>,
 }
 
-/// Removes the cgroups on every way out.
-struct Cleanup {
+/// The control groups, removed on every way out.
+struct Groups {
     group: cgroup::Group,
+    missing: Vec<cgroup::Missing>,
 }
 
-impl Drop for Cleanup {
+impl Groups {
+    fn make(plan: &SandboxPlan, caller: &Caller<'_>) -> Self {
+        let (group, missing) = cgroup::create(caller.facts, &plan.cgroup);
+        Self { group, missing }
+    }
+}
+
+impl Drop for Groups {
     fn drop(&mut self) {
         // What cannot be removed now (a process in uninterruptible sleep) the janitor and the next start try again.
         let _ = self.group.remove();
@@ -202,18 +212,17 @@ fn start(
     plan: &SandboxPlan,
     filter: &[seccomp::Instruction],
     ends: Ends,
-    group: &cgroup::Group,
-    missing: &[cgroup::Missing],
+    born_into: Option<Groups>,
     caller: &Caller<'_>,
-) -> Result<Child, LaunchError> {
+) -> Result<(Child, Groups), LaunchError> {
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
     let Ends { ours, theirs } = ends;
     let (alive_read, alive_write) = fd::pipe().map_err(named("liveness pipe"))?;
     let trees = Trees::prepare(plan)?;
-    let groups = group.entry().map_err(named("cgroup"))?;
     let wants_bait = plan.canaries.iter().any(|canary| canary.attempt == Attempt::HostSocket);
     let bait = wants_bait.then(Bait::lay).transpose().map_err(named("receipt"))?;
-    let v2 = group.v2_dir().and_then(|dir| path::open_dir_exact(dir).ok());
+    let v2 = born_into.as_ref().and_then(|groups| groups.group.v2_dir());
+    let v2 = v2.and_then(|dir| path::open_dir_exact(dir).ok());
     let mut inheritance = Inheritance {
         plan,
         namespaces: plan.namespaces.clone(),
@@ -222,13 +231,12 @@ fn start(
         bait,
         control: theirs,
         alive: alive_read,
-        groups: Some(groups),
         terminals: caller.terminals,
         size: caller.size,
         ignored: caller.ignored.clone(),
         started: caller.started,
         listed: caller.judge.is_some(),
-        watch_memory: missing.iter().any(|m| m.limit == cgroup::Controller::Memory),
+        watch_memory: false,
     };
     // The cgroup namespace comes later, from inside: its root must be the group that the child has entered by then. So
     // does the network namespace, which would keep us waiting here.
@@ -271,8 +279,9 @@ fn start(
             };
             // Before the child may go on: whoever cleans up after us must be able to see its end.
             let entrusted = caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"));
+            let groups = born_into.unwrap_or_else(|| Groups::make(plan, caller));
             let admitted = entrusted
-                .and_then(|()| admit(plan, &mut child))
+                .and_then(|()| admit(plan, &mut child, &groups))
                 .and_then(|()| hand_over(&inheritance.trees, plan, &child));
             // The child's own, closed while it works; the holders are collected at the end of this.
             drop(inheritance);
@@ -287,13 +296,13 @@ fn start(
                 // Should it have failed meanwhile, it has said why.
                 let _ = Order::Listed.send(child.control.as_fd());
             }
-            Ok(child)
+            Ok((child, groups))
         }
     }
 }
 
-/// Gives the child its identity and lets it go on.
-fn admit(plan: &SandboxPlan, child: &mut Child) -> Result<(), LaunchError> {
+/// Gives the child its identity and its control groups, and lets it go on.
+fn admit(plan: &SandboxPlan, child: &mut Child, groups: &Groups) -> Result<(), LaunchError> {
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
     if plan.containment == Containment::Namespaces && child.namespaces.contains(&Namespace::User) {
         let (uid, gid) = (plan.identity.uid, plan.identity.gid);
@@ -307,7 +316,11 @@ fn admit(plan: &SandboxPlan, child: &mut Child) -> Result<(), LaunchError> {
         // Before the child goes on: nothing may appear between its look and ours, and it can still be looked into.
         child.warden = Warden::start(plan, child.pid).map_err(named("watch"))?;
     }
-    Order::Go.send(child.control.as_fd()).map_err(named("start"))
+    let entry = groups.group.entry().map_err(named("cgroup"))?;
+    let watch_memory = groups.missing.iter().any(|m| m.limit == cgroup::Controller::Memory);
+    Order::Go { watch_memory }
+        .send_with(child.control.as_fd(), &entry.files())
+        .map_err(named("start"))
 }
 
 /// Maps the owners of the trees, while the child builds what lies around them.

@@ -117,6 +117,10 @@ pub fn lower(
             memory_mb: limits.memory_mb,
             pids: limits.pids,
             cpu_millis: limits.cpu_millis,
+            tree: match containment {
+                Containment::Namespaces => cgroup::Tree::Namespace,
+                Containment::Landlock | Containment::Inherit => cgroup::Tree::Loose,
+            },
         },
         mounts: trees.steps,
         doors: request.doors,

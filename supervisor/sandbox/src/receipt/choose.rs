@@ -95,7 +95,6 @@ pub fn canaries(plan: &SandboxPlan, landlock_abi: u32) -> Vec<Canary> {
     }
     if plan.seccomp.is_some() {
         add(Attempt::UserNamespace, NOT_ALLOWED);
-        add(Attempt::TraceParent, NOT_ALLOWED);
     }
     list
 }

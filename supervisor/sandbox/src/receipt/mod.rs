@@ -42,9 +42,8 @@ pub enum Attempt {
     /// Makes a socket of this family.
     Socket(Family),
     UserNamespace,
-    /// Attaches to the parent, which is ours.
-    TraceParent,
-    /// Opens the parent's memory.
+    /// Opens the memory of the parent, which is ours: it takes the right to trace it. `ptrace` itself is refused by the filter, and
+    /// each of its refusals is a word with the supervisor.
     ReadParent,
     IoUring,
     Mount,

@@ -125,13 +125,6 @@ pub fn user_namespace() -> io::Result<()> {
     super::process::unshare(libc::CLONE_NEWUSER)
 }
 
-/// Attaches to the parent without stopping it.
-pub fn trace_parent() -> io::Result<()> {
-    let none = std::ptr::null_mut::<libc::c_void>();
-    // SAFETY: PTRACE_SEIZE reads no memory; the options are none.
-    check(unsafe { libc::ptrace(libc::PTRACE_SEIZE, parent(), none, none) }).map(drop)
-}
-
 #[must_use]
 pub fn parent() -> libc::pid_t {
     // SAFETY: getppid cannot fail.
