@@ -291,9 +291,12 @@ fn read_held(held: BorrowedFd<'_>, most: usize) -> io::Result<Vec<u8>> {
     let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
     // SAFETY: `again` is NUL-terminated.
     let file = check(unsafe { libc::open(again.as_ptr(), flags) }.into()).map(own)?;
-    let mut bytes = Vec::new();
+    let file = std::fs::File::from(file);
     let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
-    io::Read::read_to_end(&mut io::Read::take(std::fs::File::from(file), limit), &mut bytes)?;
+    // Room at once: an index of many megabytes would else be moved as it grows.
+    let size = file.metadata().map_or(0, |meta| meta.len()).min(limit);
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
+    io::Read::read_to_end(&mut io::Read::take(file, limit), &mut bytes)?;
     if bytes.len() > most {
         return Err(io::Error::from_raw_os_error(libc::EFBIG));
     }
