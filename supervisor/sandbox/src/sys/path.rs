@@ -273,17 +273,22 @@ pub fn read_at(dir: BorrowedFd<'_>, name: &OsStr, most: usize) -> io::Result<Vec
     read_held(std::os::fd::AsFd::as_fd(&held), most)
 }
 
-/// A regular file by its path, of which the last component is no link, up to `most` bytes. More than that is an error.
-pub fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+/// A handle on a path of which the last component may be a link, which is not followed.
+pub fn open_held(path: &Path) -> io::Result<OwnedFd> {
     let path = cpath(path)?;
     // SAFETY: `path` is NUL-terminated.
-    let held = check(unsafe { libc::open(path.as_ptr(), libc::O_PATH | HELD) }.into()).map(own)?;
-    read_held(std::os::fd::AsFd::as_fd(&held), most)
+    check(unsafe { libc::open(path.as_ptr(), libc::O_PATH | HELD) }.into()).map(own)
+}
+
+/// A regular file by its path, of which the last component is no link, up to `most` bytes. More than that is an error.
+pub fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    read_held(std::os::fd::AsFd::as_fd(&open_held(path)?), most)
 }
 
 const HELD: libc::c_int = libc::O_NOFOLLOW | libc::O_CLOEXEC;
 
-fn read_held(held: BorrowedFd<'_>, most: usize) -> io::Result<Vec<u8>> {
+/// A regular file by a handle on it, up to `most` bytes. More than that is an error.
+pub fn read_held(held: BorrowedFd<'_>, most: usize) -> io::Result<Vec<u8>> {
     if !lstat_at(held, OsStr::new(""))?.is_file() {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));
     }

@@ -5,6 +5,7 @@
 //! that disagrees), is `None`, and the caller looks at the whole tree instead.
 
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -26,6 +27,11 @@ pub(crate) fn gitlinks(index: &Path) -> Option<Vec<PathBuf>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Vec::new()),
         Err(_) => None,
     }
+}
+
+/// The same of an index that is held.
+pub(super) fn of_held(index: BorrowedFd<'_>) -> Option<Vec<PathBuf>> {
+    path::read_held(index, LARGEST).ok().and_then(|bytes| read(&bytes))
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
