@@ -112,7 +112,7 @@ fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan, since: Si
     }
     placeholders::sweep(&plan.placeholders, Duration::from_secs(1));
     if plan.containment == Containment::Namespaces {
-        quarantine::after(plan);
+        quarantine::after(plan, &quarantine::Ahead::default());
         changes::after(plan, since, None, Crew::Alone);
     }
     process::exit_now(0)

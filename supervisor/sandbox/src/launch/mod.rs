@@ -44,6 +44,7 @@ use companion::Companion;
 use idmap::{Holders, Trees};
 use janitor::Janitor;
 use placeholders::Placeholders;
+use quarantine::Ahead;
 use warden::Warden;
 
 /// Carries out the plan. The process must have one thread. `serve` is for a plan with doors, `judge` for who wants to know
@@ -109,9 +110,13 @@ fn guarded(
     }
     let (mut child, groups) = start(plan, filter, ends, born_into, &caller)?;
     let before = child.before.take();
+    let ahead = match plan.containment {
+        Containment::Namespaces => Ahead::read(&plan.git.repositories, caller.since),
+        Containment::Landlock | Containment::Inherit => Ahead::default(),
+    };
     let mut outcome = supervise::watch(plan, child, table, &groups.group, &caller)?;
     if plan.containment == Containment::Namespaces {
-        let found = quarantine::after(plan);
+        let found = quarantine::after(plan, &ahead);
         outcome.set_aside.extend(found.aside);
         outcome.not_disarmed.extend(found.armed);
     }

@@ -296,17 +296,22 @@ pub fn read_at(dir: BorrowedFd<'_>, name: &OsStr, most: usize) -> io::Result<Vec
     read_held(std::os::fd::AsFd::as_fd(&held), most)
 }
 
-/// A regular file by its path, of which the last component is no link, up to `most` bytes. More than that is an error.
-pub fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+/// A handle on a path of which the last component may be a link, which is not followed.
+pub fn open_held(path: &Path) -> io::Result<OwnedFd> {
     let path = cpath(path)?;
     // SAFETY: `path` is NUL-terminated.
-    let held = check(unsafe { libc::open(path.as_ptr(), libc::O_PATH | HELD) }.into()).map(own)?;
-    read_held(std::os::fd::AsFd::as_fd(&held), most)
+    check(unsafe { libc::open(path.as_ptr(), libc::O_PATH | HELD) }.into()).map(own)
+}
+
+/// A regular file by its path, of which the last component is no link, up to `most` bytes. More than that is an error.
+pub fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    read_held(std::os::fd::AsFd::as_fd(&open_held(path)?), most)
 }
 
 const HELD: libc::c_int = libc::O_NOFOLLOW | libc::O_CLOEXEC;
 
-fn read_held(held: BorrowedFd<'_>, most: usize) -> io::Result<Vec<u8>> {
+/// A regular file by a handle on it, up to `most` bytes. More than that is an error.
+pub fn read_held(held: BorrowedFd<'_>, most: usize) -> io::Result<Vec<u8>> {
     if !lstat_at(held, OsStr::new(""))?.is_file() {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));
     }
@@ -314,9 +319,12 @@ fn read_held(held: BorrowedFd<'_>, most: usize) -> io::Result<Vec<u8>> {
     let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
     // SAFETY: `again` is NUL-terminated.
     let file = check(unsafe { libc::open(again.as_ptr(), flags) }.into()).map(own)?;
-    let mut bytes = Vec::new();
+    let file = std::fs::File::from(file);
     let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
-    io::Read::read_to_end(&mut io::Read::take(std::fs::File::from(file), limit), &mut bytes)?;
+    // Room at once: an index of many megabytes would else be moved as it grows.
+    let size = file.metadata().map_or(0, |meta| meta.len()).min(limit);
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
+    io::Read::read_to_end(&mut io::Read::take(file, limit), &mut bytes)?;
     if bytes.len() > most {
         return Err(io::Error::from_raw_os_error(libc::EFBIG));
     }

@@ -14,7 +14,7 @@ use super::rows::{Change, Changes, Doubt, Found, Judge, Pending};
 use super::since::Since;
 use super::walk::{Here, Visit};
 use crate::launch::setids::Strip;
-use crate::sys::dir::{self, Entry, Facts, FileKind, Listing};
+use crate::sys::dir::{self, Entry, Facts, FileKind, Listing, Times};
 
 /// What is known of a directory from before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,7 @@ pub(super) enum Then {
 #[derive(Clone, Copy)]
 pub(super) struct Memory<'a> {
     pub(super) names: &'a Names,
+    pub(super) times: Times,
     pub(super) judge: &'a dyn Judge,
     /// Names of our own.
     pub(super) ours: &'a HashSet<PathBuf>,
@@ -209,6 +210,13 @@ impl<'a> Look<'a> {
         }
     }
 
+    /// Is a directory the one it was, with the names it had?
+    fn is_settled(&self, id: DirId, own: &Facts) -> bool {
+        let Some(memory) = self.memory else { return false };
+        let same = memory.names.own(id).is_some_and(|(_, ino)| ino == own.ino);
+        same && memory.times != Times::Elsewhere && !self.since.covers(own.changed)
+    }
+
     /// Has the directory itself become another one?
     fn own(&mut self, path: &Path, then: Then, now: &io::Result<Facts>) {
         let (Then::Known(id), Some(memory), Ok(now)) = (then, self.memory, now) else {
@@ -243,12 +251,24 @@ impl Visit for Look<'_> {
     type Tag = Then;
 
     fn enter(&mut self, here: &Here<'_>, then: Then, list: &mut Listing, below: &mut Vec<(OsString, Then)>) {
-        self.own(here.path, then, &dir::facts_at(here.dir, OsStr::new("")));
-        let names = self.memory.map(|memory| memory.names);
-        let mut past = match (then, names) {
-            (Then::Known(id), Some(names)) => Past::new(names.of(id).collect()),
-            (Then::Known(_) | Then::New | Then::Unlisted | Then::NotAsked, _) => Past::new(Vec::new()),
+        let own = dir::facts_at(here.dir, OsStr::new(""));
+        self.own(here.path, then, &own);
+        let known = match (then, self.memory) {
+            (Then::Known(id), Some(memory)) => memory.names.of(id).collect(),
+            (Then::Known(_) | Then::New | Then::Unlisted | Then::NotAsked, _) => Vec::new(),
         };
+        if let (Then::Known(id), Ok(own)) = (then, &own)
+            && self.is_settled(id, own)
+        {
+            // No name in it came or went: those from before need not be listed again.
+            for was in known {
+                let (name, ino, kind) = (was.name, was.ino, Some(was.kind));
+                if let Some(then) = self.entry(here, Entry { name, ino, kind }, Some(was)) {
+                    below.push((name.to_owned(), then));
+                }
+            }
+            return;
+        }
         let memory = self.memory;
         match then {
             Then::Known(_) | Then::New => {}
@@ -258,6 +278,7 @@ impl Visit for Look<'_> {
             }
             Then::NotAsked => self.memory = None,
         }
+        let mut past = Past::new(known);
         let listed = list.read(here.dir, &mut |entry| {
             let was = past.take(entry.name);
             if let Some(then) = self.entry(here, entry, was) {

@@ -144,7 +144,7 @@ pub(super) fn after(plan: &SandboxPlan, since: Since, asked: Option<(&Before, &d
         found.changes = Some(compare(plan, since, before, judge, |tree, memory| {
             // One walk serves both.
             let here = |one: &(&Path, Kind)| *one == (tree, Kind::Dir);
-            let strip = privileged.iter().any(here).then(|| strip_in(tree));
+            let strip = privileged.iter().any(here).then(|| Strip::new(times_in(tree)));
             privileged.retain(|one| !here(one));
             let mut look = crew::look(tree, Look::new(since, Some(memory), strip), crew);
             found.take(tree, look.strip.take());
@@ -152,7 +152,7 @@ pub(super) fn after(plan: &SandboxPlan, since: Since, asked: Option<(&Before, &d
         }));
     }
     for (tree, kind) in privileged {
-        let mut strip = strip_in(tree);
+        let mut strip = Strip::new(times_in(tree));
         match kind {
             Kind::Dir => {
                 let look = crew::look(tree, Look::new(since, None, Some(strip)), crew);
@@ -166,12 +166,6 @@ pub(super) fn after(plan: &SandboxPlan, since: Since, asked: Option<(&Before, &d
     }
     found.stripped.sort();
     found
-}
-
-fn strip_in(tree: &Path) -> Strip {
-    let times = path::open_exact(tree).and_then(|top| dir::times_of(top.as_fd()));
-    // Who cannot be asked is not believed.
-    Strip::new(times.unwrap_or(Times::Elsewhere))
 }
 
 fn compare<'m>(
@@ -194,11 +188,13 @@ fn compare<'m>(
                 continue;
             }
         };
-        if let Some(doubt) = doubtful(tree) {
+        let times = times_in(tree);
+        if let Some(doubt) = doubtful(times) {
             changes.doubt(tree, doubt);
         }
         let memory = Memory {
             names,
+            times,
             judge,
             ours: &ours,
             skipped: &skipped,
@@ -230,12 +226,17 @@ fn compare<'m>(
     changes
 }
 
-/// Why a change in this tree could go unseen.
-fn doubtful(tree: &Path) -> Option<Doubt> {
-    let times = path::open_exact(tree).and_then(|top| dir::times_of(top.as_fd()));
-    match times.unwrap_or(Times::Elsewhere) {
+/// Why a change could go unseen.
+fn doubtful(times: Times) -> Option<Doubt> {
+    match times {
         Times::Tell => None,
         Times::MissMappings => Some(Doubt::InMemory),
         Times::Elsewhere => Some(Doubt::ForeignTimes),
     }
+}
+
+/// What the filesystem of a tree is like. Who cannot be asked is not believed.
+fn times_in(tree: &Path) -> Times {
+    let times = path::open_exact(tree).and_then(|top| dir::times_of(top.as_fd()));
+    times.unwrap_or(Times::Elsewhere)
 }
