@@ -9,6 +9,7 @@ mod assemble;
 mod compile;
 mod file_rules;
 mod filter;
+mod observe;
 mod process_rules;
 mod rules;
 mod socket_rules;
@@ -17,6 +18,7 @@ mod table;
 pub use assemble::Instruction;
 pub use compile::compile;
 pub use filter::{Call, Denial, DenialAction, FilterSpec, NetworkRule, SocketRule, Verdict};
+pub use observe::{Act, Observe, Place, Shape};
 pub use rules::Rule;
 pub use table::{Action, Arch, Syscall, Table, TableError};
 
