@@ -6,6 +6,7 @@ mod doctor;
 mod policy;
 mod print;
 mod run;
+mod summary;
 mod trust;
 
 use std::ffi::{OsStr, OsString};
