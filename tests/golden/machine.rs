@@ -99,6 +99,7 @@ impl Machine {
         ];
         let (env, _) = policy.env.apply(vars.map(|(name, value)| (name.into(), value.into())));
         let request = Request {
+            observe: glee_sandbox::seccomp::Observe::Attempts,
             doors: Doors::default(),
             home: None,
             receipt: Wish::Take,

@@ -16,6 +16,7 @@ mod print;
 mod run;
 mod runs;
 mod sessions;
+mod summary;
 mod trust;
 
 use std::ffi::{OsStr, OsString};

@@ -13,6 +13,7 @@ use glee_sandbox::launch::{self, Judge, LaunchError, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
 use glee_sandbox::plan::SandboxPlan;
 use glee_sandbox::receipt::Wish;
+pub use glee_sandbox::seccomp::Observe;
 use glee_sandbox::survey::{self, Caller, NotFound, Setting, SurveyError, find_command};
 use glee_sandbox::sys::{landlock, process, term};
 
@@ -42,6 +43,8 @@ pub struct Options {
     pub key_file: Option<PathBuf>,
     /// Must the run be in the audit log?
     pub audit: Need,
+    /// How much of what the command tries is looked at for the report.
+    pub observe: Observe,
     pub command: Vec<OsString>,
 }
 
@@ -196,6 +199,7 @@ fn attempt(
             report.fail_receipt(receipt);
         }
     })?;
+    report.deny(&outcome, &prepared);
     report.take_changes(&outcome, &prepared.project);
     let status = report.conclude(&outcome, prepared.plan.receipt);
     report.sign_receipt();
@@ -235,6 +239,7 @@ pub struct Prepared {
     pub egress: Option<Egress>,
     /// Variables that do not pass.
     pub withheld: Vec<OsString>,
+    pub home: Option<PathBuf>,
 }
 
 /// From what was typed to a plan.
@@ -279,6 +284,7 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
         home: overlay.as_ref().and_then(|overlay| overlay.home.clone()),
         files: files.collect(),
         receipt: options.receipt,
+        observe: options.observe,
     };
     let plan = lower::lower(policy, &terrain, kernel, request)?;
     Ok(Prepared {
@@ -288,6 +294,7 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
         overlay,
         egress,
         withheld,
+        home: scene.home,
     })
 }
 

@@ -13,6 +13,7 @@ use glee_policy::Flags;
 use glee_sandbox::launch::{self, End};
 use glee_sandbox::lower::SANDBOX_ID;
 use glee_sandbox::receipt::Wish;
+use glee_sandbox::seccomp::Observe;
 use glee_sandbox::sys::mount::{self, NODEV, NOSUID, RDONLY};
 use glee_sandbox::sys::process::{self, Side};
 use glee_sandbox::sys::{fd, path};
@@ -198,6 +199,7 @@ fn build(project: Option<&Path>) -> Account {
         receipt: Wish::Take,
         key_file: None,
         audit: Need::Wanted,
+        observe: Observe::Nothing,
         command,
     };
     // A system without `true` (an image with nothing but us) still has us.

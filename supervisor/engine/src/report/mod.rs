@@ -19,6 +19,7 @@ use glee_sandbox::receipt::{Receipt, Wish};
 use serde::Serialize;
 
 use crate::audit::Mark;
+use crate::run::Prepared;
 
 pub use changes::{ChangeSummary, ChangedFile, Unsure};
 pub use denials::{Denial, What};
@@ -40,7 +41,7 @@ pub struct Report {
     pub exit_code: Option<i32>,
     pub signal: Option<i32>,
     pub outcome: &'static str,
-    /// What ended the run, where the status does not say: `memory`, `pids`, `deadline`.
+    /// What ended the run, where the status does not say: `memory`, `pids`, `deadline`, `listener`.
     pub cause: Option<&'static str>,
     /// Why nothing ran, for `refused`.
     pub reason: Option<String>,
@@ -50,6 +51,8 @@ pub struct Report {
     pub sys_ms: u64,
     pub max_rss_kb: u64,
     pub denials: Vec<Denial>,
+    /// Refusals beyond the thousand that are listed.
+    pub denials_omitted: u64,
     pub egress: Vec<Attempt>,
     /// How an agent CLI reached its model, and what it used. `null` for any other command.
     pub model: Option<ModelReport>,
@@ -128,6 +131,7 @@ impl Report {
             sys_ms: 0,
             max_rss_kb: 0,
             denials: Vec::new(),
+            denials_omitted: 0,
             egress: Vec::new(),
             model: None,
             changed_files: Vec::new(),
@@ -178,6 +182,19 @@ impl Report {
         }
     }
 
+    /// What was refused, in the words of the run's policy.
+    pub fn deny(&mut self, outcome: &Outcome, prepared: &Prepared) {
+        let explainer = denials::Explainer::new(prepared);
+        self.denials = outcome
+            .refusals
+            .list
+            .iter()
+            .map(|denied| explainer.denial(denied))
+            .collect();
+        self.denials.extend(explainer.limits(outcome));
+        self.denials_omitted = outcome.refusals.omitted;
+    }
+
     /// Fills in what happened, and returns the exit status the contract gives it.
     pub fn conclude(&mut self, outcome: &Outcome, wish: Wish) -> i32 {
         self.duration_ms = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
@@ -193,7 +210,6 @@ impl Report {
         if let Some(receipt) = &outcome.receipt {
             self.receipt.take(receipt, wish);
         }
-        self.denials = denials::of_calls(&outcome.denied);
         self.take_egress(outcome.served.as_deref());
         self.appeared = outcome
             .appeared
@@ -212,6 +228,7 @@ impl Report {
         self.cause = match outcome.cause {
             Some(Cause::Memory) => Some("memory"),
             Some(Cause::Deadline) => Some("deadline"),
+            Some(Cause::Listener) => Some("listener"),
             None if outcome.end == End::Timeout => Some("deadline"),
             None if outcome.out_of_memory => Some("memory"),
             None if outcome.out_of_pids => Some("pids"),

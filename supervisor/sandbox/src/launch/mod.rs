@@ -26,7 +26,8 @@ use std::time::Instant;
 
 pub use changes::{Change, Changed, Changes, Doubt, Found, Judge, Verdict};
 pub use companion::Serve;
-pub use outcome::{Appeared, Denied, End, LaunchError, Layers, Outcome};
+pub use denials::{Because, Denied, DeniedKind, Refusals, Subject};
+pub use outcome::{Appeared, End, LaunchError, Layers, Outcome};
 
 use crate::cgroup;
 use crate::control::Order;
@@ -110,11 +111,13 @@ fn guarded(
     }
     let (mut child, groups) = start(plan, filter, ends, born_into, &caller)?;
     let before = child.before.take();
+    // While the child builds its root: this takes no time that anybody waits for.
+    let denials = denials::start(plan, table)?;
     let ahead = match plan.containment {
         Containment::Namespaces => Ahead::read(&plan.git.repositories, caller.since),
         Containment::Landlock | Containment::Inherit => Ahead::default(),
     };
-    let mut outcome = supervise::watch(plan, child, table, &groups.group, &caller)?;
+    let mut outcome = supervise::watch(plan, child, denials, table, &groups.group, &caller)?;
     if plan.containment == Containment::Namespaces {
         let found = quarantine::after(plan, &ahead);
         outcome.set_aside.extend(found.aside);

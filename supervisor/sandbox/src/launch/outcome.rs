@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::control::Cause;
 use crate::init::root::Failure;
 use crate::launch::changes::Changes;
+use crate::launch::denials::Refusals;
 use crate::launch::placeholders::Unprotected;
 use crate::receipt::Receipt;
 use crate::sys::process::Usage;
@@ -22,17 +23,6 @@ pub enum End {
     NotExecuted {
         errno: i32,
     },
-}
-
-/// A call that seccomp refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Denied {
-    pub syscall: String,
-    pub why: &'static str,
-    /// As seen inside.
-    pub pid: u32,
-    pub program: String,
-    pub count: u64,
 }
 
 /// A name that came into being during the run although a rule covers it.
@@ -69,7 +59,8 @@ pub struct Outcome {
     pub usage: Usage,
     /// What the canaries found. `None` if the run was ended before.
     pub receipt: Option<Receipt>,
-    pub denied: Vec<Denied>,
+    /// What the sandbox refused.
+    pub refusals: Refusals,
     pub appeared: Vec<Appeared>,
     /// Directories in which such names would not have been seen.
     pub unwatched: Vec<PathBuf>,

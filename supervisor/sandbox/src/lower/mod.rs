@@ -20,7 +20,7 @@ use glee_policy::resolved::{Backend, Isolation, Mode, Network};
 use crate::cgroup;
 use crate::plan::{CommandPlan, Containment, Doors, Identity, MadeFile, Namespace, SandboxPlan};
 use crate::receipt;
-use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, SocketRule};
+use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, Observe, SocketRule};
 use crate::survey::Terrain;
 use crate::sys::limits::Resource;
 
@@ -52,6 +52,8 @@ pub struct Request {
     /// Made for this run, in place of what the host has there.
     pub files: Vec<MadeFile>,
     pub receipt: receipt::Wish,
+    /// How much of what the command tries is looked at for the report.
+    pub observe: Observe,
 }
 
 /// A clause that cannot be enforced here.
@@ -135,7 +137,7 @@ pub fn lower(
         private_bytes: disk_mb.saturating_mul(1 << 20),
         rlimits: rlimits(policy, containment),
         landlock,
-        seccomp: seccomp(policy, containment),
+        seccomp: seccomp(policy, containment, request.observe),
         receipt: request.receipt,
         canaries: Vec::new(),
         command: CommandPlan {
@@ -285,7 +287,7 @@ fn namespaces(policy: &ResolvedPolicy, containment: Containment) -> Vec<Namespac
     }
 }
 
-fn seccomp(policy: &ResolvedPolicy, containment: Containment) -> Option<FilterSpec> {
+fn seccomp(policy: &ResolvedPolicy, containment: Containment, observe: Observe) -> Option<FilterSpec> {
     let (network, sockets) = match containment {
         Containment::Inherit => return None,
         Containment::Landlock => (NetworkRule::LoopbackOnly, SocketRule::NoSockets),
@@ -298,6 +300,7 @@ fn seccomp(policy: &ResolvedPolicy, containment: Containment) -> Option<FilterSp
         network,
         sockets,
         denial: DenialAction::Notify,
+        observe,
         debug: false,
     })
 }

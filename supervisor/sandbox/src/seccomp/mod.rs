@@ -9,6 +9,7 @@ mod assemble;
 mod compile;
 mod file_rules;
 mod filter;
+mod observe;
 mod process_rules;
 mod rules;
 mod scope;
@@ -18,6 +19,7 @@ mod table;
 pub use assemble::Instruction;
 pub use compile::compile;
 pub use filter::{Call, Denial, DenialAction, FilterSpec, NetworkRule, SocketRule, Verdict};
+pub use observe::{Act, Observe, Place, Shape};
 pub use rules::Rule;
 pub use scope::Scope;
 pub use table::{Action, Arch, Syscall, Table, TableError};
@@ -26,6 +28,8 @@ pub use table::{Action, Arch, Syscall, Table, TableError};
 mod compile_tests;
 #[cfg(test)]
 mod interpreter_tests;
+#[cfg(test)]
+mod observe_tests;
 #[cfg(test)]
 mod rules_tests;
 #[cfg(test)]
