@@ -7,6 +7,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::host::{Look, Seen};
+use super::walk::{End, walk};
 use crate::plan::{Access, Containment, MountStep, PlaceholderKind, SandboxPlan};
 
 /// The plan, and the host that its binds show.
@@ -214,6 +215,15 @@ impl View<'_> {
         }
     }
 
+    /// Where the command starts: at the top, if its directory is not shown.
+    fn cwd(&self) -> PathBuf {
+        let cwd = &self.plan.command.cwd;
+        match walk(self, cwd).end {
+            End::Reached(spot) if spot.node == Node::Dir => cwd.clone(),
+            End::Reached(_) | End::Missing { .. } | End::Stopped { .. } | End::Circle => PathBuf::from("/"),
+        }
+    }
+
     /// The kernel shows the same names in every `/proc`, but for those of processes.
     fn proc(&self, path: &Path) -> Node {
         let rest = path.strip_prefix("/proc").unwrap_or(path);
@@ -222,7 +232,7 @@ impl View<'_> {
         if first == "self" || first == "thread-self" {
             return match (names.next(), names.next()) {
                 (None, _) => Node::Dir,
-                (Some(name), None) if name == "cwd" => Node::Link(self.plan.command.cwd.clone()),
+                (Some(name), None) if name == "cwd" => Node::Link(self.cwd()),
                 (Some(name), None) if name == "root" => Node::Link("/".into()),
                 (Some(name), _) if name == "exe" => Node::RunTime,
                 (Some(_), _) => match self.on_host(path) {
