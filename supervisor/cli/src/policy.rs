@@ -7,7 +7,7 @@ use glee_engine::catalog::{self, Listed};
 use glee_engine::clauses::{Clause, clauses};
 use glee_engine::plan_view::PlanView;
 use glee_engine::project::Scene;
-use glee_engine::run::{self, Options, Refusal};
+use glee_engine::run::{self, Observe, Options, Refusal};
 use glee_engine::select::{self, Selected};
 use glee_engine::text::{columns, visible};
 use glee_policy::Flags;
@@ -161,6 +161,7 @@ fn plan(policy: Option<String>, project: Option<PathBuf>, json: bool, command: V
             flags,
             report: None,
             key_file: None,
+            observe: Observe::Attempts,
             command,
         },
         PLANNED,

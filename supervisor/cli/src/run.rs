@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use glee_engine::agent::overlay::Overlay;
-use glee_engine::run::{self, Options, Prepared};
+use glee_engine::run::{self, Observe, Options, Prepared};
 use glee_engine::select::Selected;
 use glee_engine::text::visible;
 use glee_engine::trust::Standing;
@@ -29,6 +29,11 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
         },
         report: arguments.report,
         key_file: arguments.key_file,
+        observe: match (arguments.no_denials, arguments.explain) {
+            (true, _) => Observe::Nothing,
+            (false, true) => Observe::Everything,
+            (false, false) => Observe::Attempts,
+        },
         command: arguments.command,
     };
     if let Some(what) = unsupported {

@@ -13,6 +13,7 @@ use glee_policy::{Flags, ResolvedPolicy};
 use glee_sandbox::launch::{self, LaunchError, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
 use glee_sandbox::plan::SandboxPlan;
+pub use glee_sandbox::seccomp::Observe;
 use glee_sandbox::survey::{self, Caller, NotFound, Setting, SurveyError, find_command};
 use glee_sandbox::sys::{landlock, process, term};
 
@@ -33,6 +34,8 @@ pub struct Options {
     pub report: Option<PathBuf>,
     /// Holds the key of a model's API.
     pub key_file: Option<PathBuf>,
+    /// How much of what the command tries is looked at for the report.
+    pub observe: Observe,
     pub command: Vec<OsString>,
 }
 
@@ -153,6 +156,7 @@ fn attempt(options: &Options, report: &mut Report, notice: &mut dyn FnMut(&Prepa
     report.model = prepared.overlay.as_ref().map(ModelReport::new);
     let egress = prepared.egress.as_ref().map(|egress| egress as &dyn Serve);
     let outcome = launch::run(&prepared.plan, egress)?;
+    report.deny(&outcome, &prepared);
     Ok(report.conclude(&outcome))
 }
 
@@ -185,6 +189,8 @@ pub struct Prepared {
     pub egress: Option<Egress>,
     /// Variables that do not pass.
     pub withheld: Vec<OsString>,
+    pub project: PathBuf,
+    pub home: Option<PathBuf>,
 }
 
 /// From what was typed to a plan.
@@ -226,6 +232,7 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
         doors: egress.as_ref().map(Egress::doors).unwrap_or_default(),
         home: overlay.as_ref().and_then(|overlay| overlay.home.clone()),
         files: files.collect(),
+        observe: options.observe,
     };
     let plan = lower::lower(policy, &terrain, kernel, request)?;
     Ok(Prepared {
@@ -234,6 +241,8 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
         overlay,
         egress,
         withheld,
+        project: scene.project,
+        home: scene.home,
     })
 }
 

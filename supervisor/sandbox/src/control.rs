@@ -16,6 +16,8 @@ pub enum Cause {
     Memory,
     /// Init itself noticed that the deadline and the grace time were over.
     Deadline,
+    /// Whoever answers the filter died or got stuck; the supervisor ended the run.
+    Listener,
 }
 
 /// From inside to the supervisor.
@@ -91,6 +93,7 @@ impl Report {
                     None => 0u8,
                     Some(Cause::Memory) => 1,
                     Some(Cause::Deadline) => 2,
+                    Some(Cause::Listener) => 3,
                 };
                 let mut bytes = vec![b'E', kind, cause];
                 bytes.extend(value.to_le_bytes());
@@ -139,6 +142,7 @@ impl Report {
                     Some(0) => None,
                     Some(1) => Some(Cause::Memory),
                     Some(2) => Some(Cause::Deadline),
+                    Some(3) => Some(Cause::Listener),
                     Some(_) | None => return Err(malformed()),
                 };
                 Self::Ended { change, cause }

@@ -12,6 +12,7 @@ use std::time::Instant;
 use glee_policy::Flags;
 use glee_sandbox::launch::{self, End};
 use glee_sandbox::lower::SANDBOX_ID;
+use glee_sandbox::seccomp::Observe;
 use glee_sandbox::sys::mount::{self, NODEV, NOSUID, RDONLY};
 use glee_sandbox::sys::process::{self, Side};
 use glee_sandbox::sys::{fd, path};
@@ -193,6 +194,7 @@ fn build(project: Option<&Path>) -> Account {
         flags: Flags::none(scene.cwd.clone()),
         report: None,
         key_file: None,
+        observe: Observe::Nothing,
         command,
     };
     // A system without `true` (an image with nothing but us) still has us.

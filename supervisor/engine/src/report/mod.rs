@@ -15,6 +15,7 @@ use glee_sandbox::Cause;
 use glee_sandbox::launch::{End, Outcome};
 use serde::Serialize;
 
+use crate::run::Prepared;
 pub use denials::{Denial, What};
 pub use destination::Destination;
 pub use model::ModelReport;
@@ -31,7 +32,7 @@ pub struct Report {
     pub exit_code: Option<i32>,
     pub signal: Option<i32>,
     pub outcome: &'static str,
-    /// What ended the run, where the status does not say: `memory`, `pids`, `deadline`.
+    /// What ended the run, where the status does not say: `memory`, `pids`, `deadline`, `listener`.
     pub cause: Option<&'static str>,
     /// Why nothing ran, for `refused`.
     pub reason: Option<String>,
@@ -41,6 +42,8 @@ pub struct Report {
     pub sys_ms: u64,
     pub max_rss_kb: u64,
     pub denials: Vec<Denial>,
+    /// Refusals beyond the thousand that are listed.
+    pub denials_omitted: u64,
     pub egress: Vec<Attempt>,
     /// How an agent CLI reached its model, and what it used. `null` for any other command.
     pub model: Option<ModelReport>,
@@ -114,6 +117,7 @@ impl Report {
             sys_ms: 0,
             max_rss_kb: 0,
             denials: Vec::new(),
+            denials_omitted: 0,
             egress: Vec::new(),
             model: None,
             changed_files: Vec::new(),
@@ -142,6 +146,19 @@ impl Report {
         }
     }
 
+    /// What was refused, in the words of the run's policy.
+    pub fn deny(&mut self, outcome: &Outcome, prepared: &Prepared) {
+        let explainer = denials::Explainer::new(prepared);
+        self.denials = outcome
+            .refusals
+            .list
+            .iter()
+            .map(|denied| explainer.denial(denied))
+            .collect();
+        self.denials.extend(explainer.limits(outcome));
+        self.denials_omitted = outcome.refusals.omitted;
+    }
+
     /// Fills in what happened, and returns the exit status the contract gives it.
     pub fn conclude(&mut self, outcome: &Outcome) -> i32 {
         self.duration_ms = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
@@ -154,7 +171,6 @@ impl Report {
         self.layers.cgroup.clone_from(&outcome.layers.cgroup);
         self.layers.missing_limits.clone_from(&outcome.layers.missing_limits);
         self.layers.no_new_privs = true;
-        self.denials = denials::of_calls(&outcome.denied);
         self.take_egress(outcome.served.as_deref());
         self.appeared = outcome
             .appeared
@@ -173,6 +189,7 @@ impl Report {
         self.cause = match outcome.cause {
             Some(Cause::Memory) => Some("memory"),
             Some(Cause::Deadline) => Some("deadline"),
+            Some(Cause::Listener) => Some("listener"),
             None if outcome.end == End::Timeout => Some("deadline"),
             None if outcome.out_of_memory => Some("memory"),
             None if outcome.out_of_pids => Some("pids"),

@@ -24,7 +24,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
 pub use companion::Serve;
-pub use outcome::{Appeared, Denied, End, LaunchError, Layers, Outcome};
+pub use denials::{Because, Denied, DeniedKind, Refusals, Subject};
+pub use outcome::{Appeared, End, LaunchError, Layers, Outcome};
 
 use crate::cgroup;
 use crate::control::Order;
@@ -102,7 +103,9 @@ fn guarded(
             .map_err(|error| LaunchError::step("janitor", error))?;
     }
     let child = start(plan, filter, ends, &group.group, &missing, &caller)?;
-    let mut outcome = supervise::watch(plan, child, table, &group.group, &caller)?;
+    // While the child builds its root: this takes no time that anybody waits for.
+    let denials = denials::start(plan, table)?;
+    let mut outcome = supervise::watch(plan, child, denials, &group.group, &caller)?;
     if plan.containment == Containment::Namespaces {
         let found = quarantine::after(plan);
         outcome.set_aside.extend(found.aside);

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::control::Cause;
 use crate::init::root::Failure;
+use crate::launch::denials::Refusals;
 use crate::launch::placeholders::Unprotected;
 use crate::sys::process::Usage;
 
@@ -20,17 +21,6 @@ pub enum End {
     NotExecuted {
         errno: i32,
     },
-}
-
-/// A call that seccomp refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Denied {
-    pub syscall: String,
-    pub why: &'static str,
-    /// As seen inside.
-    pub pid: u32,
-    pub program: String,
-    pub count: u64,
 }
 
 /// A name that came into being during the run although a rule covers it.
@@ -65,7 +55,8 @@ pub struct Outcome {
     pub out_of_pids: bool,
     pub duration: Duration,
     pub usage: Usage,
-    pub denied: Vec<Denied>,
+    /// What the sandbox refused.
+    pub refusals: Refusals,
     pub appeared: Vec<Appeared>,
     /// Directories in which such names would not have been seen.
     pub unwatched: Vec<PathBuf>,

@@ -13,7 +13,6 @@ use super::{Caller, Child, quarantine};
 use crate::cgroup::Group;
 use crate::control::{Cause, Order, Report};
 use crate::plan::SandboxPlan;
-use crate::seccomp::Table;
 use crate::sys::event::{self, Want};
 use crate::sys::landlock;
 use crate::sys::process::{self, Change, Usage};
@@ -52,13 +51,13 @@ pub(super) fn signals(ignored: &[i32]) -> Vec<i32> {
 struct Supervisor<'a> {
     plan: &'a SandboxPlan,
     child: Child,
-    table: &'a Table,
     group: &'a Group,
     companion: Option<&'a Companion>,
     terminals: [bool; 3],
     relay: Option<Relay>,
-    listener: Option<OwnedFd>,
-    denials: Denials,
+    denials: Option<Denials>,
+    /// The listener is gone or stuck: nobody answers the command any more.
+    unheard: bool,
     /// Signals of the ending kind that were passed on. The second one ends the run.
     asked_to_end: u32,
     /// The signal with which the run was ended at the caller's wish.
@@ -88,7 +87,7 @@ enum Timeout {
 pub(super) fn watch(
     plan: &SandboxPlan,
     child: Child,
-    table: &Table,
+    denials: Option<Denials>,
     group: &Group,
     caller: &Caller<'_>,
 ) -> Result<Outcome, LaunchError> {
@@ -96,13 +95,12 @@ pub(super) fn watch(
     let mut supervisor = Supervisor {
         plan,
         child,
-        table,
         group,
         companion: caller.companion,
         terminals: caller.terminals,
         relay: None,
-        listener: None,
-        denials: Denials::default(),
+        denials,
+        unheard: false,
         asked_to_end: 0,
         ended_by: None,
         timeout: plan
@@ -133,11 +131,14 @@ impl Supervisor<'_> {
                 (Some(signals.as_fd()), Want::Read),
                 typing,
                 output,
-                (self.listener.as_ref().map(AsFd::as_fd), Want::Read),
+                (
+                    self.denials.as_ref().map(Denials::end).filter(|_| !self.unheard),
+                    Want::Read,
+                ),
                 (self.child.warden.as_ref().map(Warden::fd), Want::Read),
             ];
             let ready = event::poll(&fds, self.patience()).map_err(lost)?;
-            let [gone, said, signal, typed, shown, denial, change] = ready.as_slice() else {
+            let [gone, said, signal, typed, shown, deaf, change] = ready.as_slice() else {
                 continue;
             };
             if said.readable || said.hangup {
@@ -153,13 +154,7 @@ impl Supervisor<'_> {
             {
                 relay.turn(typed.readable || typed.hangup);
             }
-            if denial.readable
-                && let Some(listener) = &self.listener
-            {
-                self.denials.answer(listener, self.plan.seccomp.as_ref(), self.table);
-            } else if denial.hangup {
-                self.listener = None;
-            }
+            self.look_after_listener(deaf.readable || deaf.hangup);
             if change.readable
                 && let Some(warden) = &mut self.child.warden
             {
@@ -176,9 +171,24 @@ impl Supervisor<'_> {
     }
 
     fn patience(&self) -> Option<Duration> {
-        match self.timeout {
+        let deadline = match self.timeout {
             Timeout::Never | Timeout::Over => None,
             Timeout::At(time) | Timeout::Grace(time) => Some(time.saturating_duration_since(Instant::now())),
+        };
+        let listener = self
+            .denials
+            .as_ref()
+            .filter(|_| !self.unheard)
+            .and_then(Denials::patience);
+        deadline.into_iter().chain(listener).min()
+    }
+
+    /// Without somebody to answer, the command would wait for ever: the run ends.
+    fn look_after_listener(&mut self, ended: bool) {
+        let stuck = self.denials.as_mut().is_some_and(Denials::is_stuck);
+        if !self.unheard && (stuck || ended) {
+            self.unheard = true;
+            self.kill();
         }
     }
 
@@ -210,8 +220,10 @@ impl Supervisor<'_> {
                     companion.hand_over(&doors)?;
                 }
             }
-            Report::Listener(listener) => {
-                self.listener = Some(listener);
+            Report::Listener(questions) => {
+                if let Some(denials) = &mut self.denials {
+                    denials.hand_over(questions)?;
+                }
                 self.complete = true;
             }
             // Without a terminal nobody asked for a pause: a command that stops itself does not stop its guardian.
@@ -315,7 +327,7 @@ impl Supervisor<'_> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        let ours = self.ended_by.is_some() || self.timeout == Timeout::Over;
+        let ours = self.ended_by.is_some() || self.timeout == Timeout::Over || self.unheard;
         if !self.complete && self.ended.is_none() && self.not_executed.is_none() && !ours {
             return Err(LaunchError::Lost);
         }
@@ -325,6 +337,7 @@ impl Supervisor<'_> {
             (Some(errno), _) => (End::NotExecuted { errno }, None),
             (None, Some((_, Some(Cause::Deadline)))) => (End::Timeout, Some(Cause::Deadline)),
             (None, _) if timed_out => (End::Timeout, None),
+            (None, _) if self.unheard => (End::Signaled(libc::SIGKILL), Some(Cause::Listener)),
             (None, Some((Change::Exited(code), cause))) => (End::Exited(code), cause),
             (None, Some((Change::Killed(signal), cause))) => (End::Signaled(signal), cause),
             // Init was killed: by us at the caller's wish, by the kernel for memory, or by somebody else outside.
@@ -336,6 +349,7 @@ impl Supervisor<'_> {
         let mut found = quarantine::Disarmed::default();
         lost.iter()
             .for_each(|path| quarantine::judge(self.plan, path, &mut found));
+        let refusals = self.denials.take().and_then(Denials::finish).unwrap_or_default();
         Ok(Outcome {
             end,
             appeared,
@@ -350,7 +364,7 @@ impl Supervisor<'_> {
             out_of_pids: verdict.out_of_pids(),
             duration: started.elapsed(),
             usage,
-            denied: std::mem::take(&mut self.denials).into_list(),
+            refusals,
             layers: Layers {
                 landlock_abi: if self.plan.landlock.is_some() {
                     landlock::abi()

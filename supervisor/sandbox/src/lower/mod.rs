@@ -19,7 +19,7 @@ use glee_policy::resolved::{Backend, Isolation, Mode, Network};
 
 use crate::cgroup;
 use crate::plan::{CommandPlan, Containment, Doors, Identity, MadeFile, Namespace, SandboxPlan};
-use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, SocketRule};
+use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, Observe, SocketRule};
 use crate::survey::Terrain;
 use crate::sys::limits::Resource;
 
@@ -50,6 +50,8 @@ pub struct Request {
     pub home: Option<PathBuf>,
     /// Made for this run, in place of what the host has there.
     pub files: Vec<MadeFile>,
+    /// How much of what the command tries is looked at for the report.
+    pub observe: Observe,
 }
 
 /// A clause that cannot be enforced here.
@@ -129,7 +131,7 @@ pub fn lower(
         private_bytes: disk_mb.saturating_mul(1 << 20),
         rlimits: rlimits(policy, containment),
         landlock,
-        seccomp: seccomp(policy, containment),
+        seccomp: seccomp(policy, containment, request.observe),
         command: CommandPlan {
             program: terrain.command.program.clone(),
             argv: request.argv,
@@ -276,7 +278,7 @@ fn namespaces(policy: &ResolvedPolicy, containment: Containment) -> Vec<Namespac
     }
 }
 
-fn seccomp(policy: &ResolvedPolicy, containment: Containment) -> Option<FilterSpec> {
+fn seccomp(policy: &ResolvedPolicy, containment: Containment, observe: Observe) -> Option<FilterSpec> {
     let (network, sockets) = match containment {
         Containment::Inherit => return None,
         Containment::Landlock => (NetworkRule::LoopbackOnly, SocketRule::NoSockets),
@@ -289,6 +291,7 @@ fn seccomp(policy: &ResolvedPolicy, containment: Containment) -> Option<FilterSp
         network,
         sockets,
         denial: DenialAction::Notify,
+        observe,
         debug: false,
     })
 }

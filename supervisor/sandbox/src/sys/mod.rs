@@ -11,6 +11,8 @@ pub mod fd;
 pub mod inotify;
 pub mod landlock;
 pub mod limits;
+pub mod look;
+pub mod memory;
 pub mod mount;
 pub mod net;
 pub mod path;

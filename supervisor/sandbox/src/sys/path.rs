@@ -16,7 +16,7 @@ struct OpenHow {
     resolve: u64,
 }
 
-fn openat2(dir: libc::c_int, path: &Path, flags: libc::c_int, resolve: u64) -> io::Result<OwnedFd> {
+pub(super) fn openat2(dir: libc::c_int, path: &Path, flags: libc::c_int, resolve: u64) -> io::Result<OwnedFd> {
     let path = cpath(path)?;
     let how = OpenHow {
         flags: u64::from((flags | libc::O_CLOEXEC).unsigned_abs()),

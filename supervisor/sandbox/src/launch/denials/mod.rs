@@ -1,0 +1,190 @@
+//! What the sandbox refused: the supervisor's handle on the listener, which answers the filter's questions.
+//!
+//! INVARIANT: the run ends with its listener. Dead or stuck, it leaves callers waiting and nothing allowed that was not; the
+//! supervisor notices and ends the sandbox.
+
+mod address;
+mod book;
+mod host;
+mod inside;
+mod listen;
+mod noise;
+mod people;
+mod row;
+mod want;
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+pub use row::{Because, Denied, DeniedKind, Refusals, Subject};
+
+use super::outcome::LaunchError;
+use crate::plan::SandboxPlan;
+use crate::seccomp::{DenialAction, FilterSpec, Table};
+use crate::sys::event::{self, Want};
+use crate::sys::process::{self, Pid, Side};
+use crate::sys::socket::{self, Wait};
+use crate::sys::{fd, seccomp};
+use listen::Listener;
+
+/// How long its list may take at the end, and how long it may be.
+const PATIENCE: Duration = Duration::from_secs(3);
+const MOST: usize = 16 << 20;
+
+/// How often it is looked after while somebody waits for it, and how long it may do nothing.
+const LOOK: Duration = Duration::from_secs(1);
+const STALL: Duration = Duration::from_secs(8);
+
+/// The supervisor's handle on the listener.
+pub(super) struct Denials {
+    socket: OwnedFd,
+    pid: Pid,
+    pidfd: OwnedFd,
+    /// A copy of what it listens on: shows whether somebody waits, and keeps callers waiting if it dies.
+    questions: Option<OwnedFd>,
+    /// What it looked like when somebody was first seen waiting.
+    seen: Option<(Instant, Vec<u8>)>,
+}
+
+/// Starts the listener, for a plan whose filter asks. Its own copy of everything is its own: it holds nothing of the run but
+/// what it is handed.
+pub(super) fn start(plan: &SandboxPlan, table: &Table) -> Result<Option<Denials>, LaunchError> {
+    let named = |error| LaunchError::step("listener", error);
+    let Some(spec) = plan.seccomp.filter(|spec| spec.denial == DenialAction::Notify) else {
+        return Ok(None);
+    };
+    let (ours, theirs) = socket::stream_pair().map_err(named)?;
+    match process::clone_into(0, None).map_err(named)? {
+        Side::Parent { pid, pidfd } => Ok(Some(Denials {
+            socket: ours,
+            pid,
+            pidfd,
+            questions: None,
+            seen: None,
+        })),
+        Side::Child => {
+            drop(ours);
+            let done = serve(plan, spec, table, &theirs);
+            process::exit_now(i32::from(done.is_err()))
+        }
+    }
+}
+
+/// We are a copy of the supervisor, with the caller's rights.
+fn serve(plan: &SandboxPlan, spec: FilterSpec, table: &Table, socket: &OwnedFd) -> io::Result<()> {
+    process::die_with_parent()?;
+    process::set_name(c"glee-listener")?;
+    // A session of our own: what is typed at the caller's terminal is not for us.
+    process::setsid()?;
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
+        event::ignore(signal);
+    }
+    let number = socket.as_raw_fd().unsigned_abs();
+    fd::close_range(0, number.saturating_sub(1))?;
+    fd::close_range(number + 1, u32::MAX)?;
+    let (_, Some(questions)) = socket::receive(socket.as_fd(), Wait::Block)? else {
+        // The run ended before there were any.
+        return Ok(());
+    };
+    // Without it only a little slower.
+    seccomp::wake_in_turn(questions.as_fd());
+    let mut listener = Listener::new(questions, plan, spec, table);
+    let mut anybody = true;
+    loop {
+        let fds = [
+            (Some(listener.fd().as_fd()).filter(|_| anybody), Want::Read),
+            (Some(socket.as_fd()), Want::Read),
+        ];
+        match event::poll(&fds, None)?.as_slice() {
+            [asked, _] if asked.readable => listener.turn()?,
+            [_, told] if told.readable || told.hangup => break,
+            // Nobody is left who could ask.
+            [asked, _] if asked.hangup => anybody = false,
+            _ => {}
+        }
+    }
+    // Unread, it would make the end of the connection an error on the other side.
+    socket::receive(socket.as_fd(), Wait::Block)?;
+    let bytes = listener.into_refusals().encode();
+    let mut rest = bytes.as_slice();
+    while !rest.is_empty() {
+        let sent = fd::write(socket.as_fd(), rest)?;
+        rest = rest.get(sent..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+impl Denials {
+    /// Gives it what it listens on.
+    pub(super) fn hand_over(&mut self, questions: OwnedFd) -> io::Result<()> {
+        socket::send(self.socket.as_fd(), b"q", Some(questions.as_fd()))?;
+        self.questions = Some(questions);
+        Ok(())
+    }
+
+    /// Readable when the listener has ended.
+    pub(super) fn end(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
+    }
+
+    /// When it wants to be looked after.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        self.questions.as_ref().map(|_| LOOK)
+    }
+
+    /// Has somebody waited for long while the listener did nothing at all?
+    pub(super) fn is_stuck(&mut self) -> bool {
+        let Some(questions) = &self.questions else {
+            return false;
+        };
+        if !seccomp::is_asked(questions.as_fd()) {
+            self.seen = None;
+            return false;
+        }
+        // Whatever it does, something in there changes: its counters of time or of switches.
+        let read = |name: &str| fs::read(format!("/proc/{}/{name}", self.pid.0)).unwrap_or_default();
+        let now = [read("stat"), read("status")].concat();
+        match &self.seen {
+            Some((since, before)) if *before == now => since.elapsed() >= STALL,
+            Some(_) | None => {
+                self.seen = Some((Instant::now(), now));
+                false
+            }
+        }
+    }
+
+    /// Ends it, and takes what it noted. Whoever could have asked must be gone.
+    pub(super) fn finish(self) -> Option<Refusals> {
+        let told = socket::send(self.socket.as_fd(), b"d", None).ok();
+        let bytes = told.and_then(|()| self.read())?;
+        Refusals::decode(&bytes)
+    }
+
+    fn read(&self) -> Option<Vec<u8>> {
+        let end = Instant::now() + PATIENCE;
+        let (mut list, mut buffer) = (Vec::new(), vec![0; 16 * 1024]);
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let ready = event::poll(&[(Some(self.socket.as_fd()), Want::Read)], Some(left)).ok()?;
+            if !ready.first().is_some_and(|r| r.readable || r.hangup) {
+                return None;
+            }
+            match fd::read(self.socket.as_fd(), &mut buffer).ok()? {
+                0 => return Some(list),
+                n => list.extend(buffer.get(..n).unwrap_or_default()),
+            }
+            if list.len() > MOST {
+                return None;
+            }
+        }
+    }
+}
+
+impl Drop for Denials {
+    fn drop(&mut self) {
+        let _ = process::pidfd_kill(self.pidfd.as_fd(), libc::SIGKILL);
+        let _ = process::wait(self.pid.0, libc::__WALL);
+    }
+}
