@@ -8,6 +8,7 @@ use glee_engine::run::{self, Options, Refusal};
 use glee_engine::text::visible;
 use glee_policy::Flags;
 use glee_sandbox::answer::Use;
+use glee_sandbox::seccomp::Observe;
 
 use crate::args_policy::ExplainArgs;
 use crate::policy::PLANNED;
@@ -56,6 +57,7 @@ fn answer(arguments: ExplainArgs, project: Option<PathBuf>) -> Result<i32, Refus
         flags,
         report: None,
         key_file: None,
+        observe: Observe::Attempts,
         command,
     };
     let prepared = run::prepare(&options, PLANNED)?;

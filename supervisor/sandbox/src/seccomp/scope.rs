@@ -39,7 +39,7 @@ impl Body {
         let mut allowed = false;
         for verdict in verdicts {
             let denial = match verdict {
-                Verdict::Allow => {
+                Verdict::Allow | Verdict::Observe => {
                     allowed = true;
                     continue;
                 }
