@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use glee_engine::explain::{Explained, Question, explain};
 use glee_engine::project::{Scene, SceneError};
-use glee_engine::run::{self, Options, Refusal};
+use glee_engine::run::{self, Options, Purpose, Refusal};
 use glee_engine::text::visible;
 use glee_policy::Flags;
 use glee_sandbox::answer::Use;
@@ -52,6 +52,7 @@ fn answer(arguments: ExplainArgs, project: Option<PathBuf>) -> Result<i32, Refus
         timeout: None,
     };
     let options = Options {
+        purpose: Purpose::Work,
         policy,
         project,
         flags,

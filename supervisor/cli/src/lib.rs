@@ -5,6 +5,7 @@ mod args_more;
 mod args_policy;
 mod doctor;
 mod explain;
+mod learn;
 mod policy;
 mod print;
 mod run;

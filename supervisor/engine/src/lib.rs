@@ -8,6 +8,7 @@ pub mod doctor;
 pub mod egress;
 pub mod explain;
 pub mod host;
+pub mod learn;
 pub mod library;
 mod mount_view;
 mod plan_rows;

@@ -20,7 +20,7 @@ use glee_sandbox::sys::{fd, path};
 use super::trial::{Account, account, attempt};
 use super::{Check, Draft, plain};
 use crate::project::Scene;
-use crate::run::{self, Options, run_id};
+use crate::run::{self, Options, Purpose, run_id};
 
 const NO_NAMESPACE: &str = "one of:
 - sysctl -w kernel.unprivileged_userns_clone=1
@@ -189,6 +189,7 @@ pub(super) fn whole(project: Option<&Path>) -> Check {
 fn build(project: Option<&Path>) -> Account {
     let scene = Scene::find(project).map_err(|error| (error.to_string(), String::new()))?;
     let options = |command: Vec<OsString>| Options {
+        purpose: Purpose::Work,
         policy: Some("restricted".to_owned()),
         project: Some(scene.project.clone()),
         flags: Flags::none(scene.cwd.clone()),

@@ -10,7 +10,7 @@ use glee_policy::grants::Cover;
 use super::{Hidden, kind};
 
 /// Keys, tokens, passwords, histories, browsers and mail, relative to the home directory.
-pub(super) const SECRETS: &[&str] = &[
+pub const SECRETS: &[&str] = &[
     ".ssh",
     ".gnupg",
     ".pki",
