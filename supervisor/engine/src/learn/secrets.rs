@@ -121,8 +121,10 @@ pub fn is_secret(path: &Path, home: Option<&Path>) -> bool {
 pub fn is_secret_variable(name: &str) -> bool {
     let name = name.to_lowercase();
     let words = ["key", "pat", "auth", "pass", "passwd", "pwd"];
-    name.split('_')
-        .any(|word| words.contains(&word) || WORDS.iter().any(|secret| word.contains(secret)))
+    name != "pwd"
+        && name
+            .split('_')
+            .any(|word| words.contains(&word) || WORDS.iter().any(|secret| word.contains(secret)))
 }
 
 fn is_secret_name(name: &str) -> bool {
@@ -203,7 +205,7 @@ mod tests {
         ] {
             assert!(is_secret_variable(secret), "{secret}");
         }
-        for plain in ["EDITOR", "XDG_DATA_DIRS", "KEYMAP", "JAVA_HOME"] {
+        for plain in ["EDITOR", "XDG_DATA_DIRS", "KEYMAP", "JAVA_HOME", "PWD"] {
             assert!(!is_secret_variable(plain), "{plain}");
         }
     }

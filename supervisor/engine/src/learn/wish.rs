@@ -124,6 +124,8 @@ impl Wishes {
             let inside = *known == access && path.starts_with(dir);
             if inside {
                 whole.join(wish);
+                // The directory itself is none of its files.
+                whole.files -= usize::from(path == dir);
             }
             !inside
         });
