@@ -29,6 +29,8 @@ mod compile_tests;
 #[cfg(test)]
 mod interpreter_tests;
 #[cfg(test)]
+mod observe_tests;
+#[cfg(test)]
 mod rules_tests;
 #[cfg(test)]
 mod table_tests;

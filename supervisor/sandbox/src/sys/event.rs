@@ -127,6 +127,17 @@ pub fn ignore(signal: libc::c_int) {
     unsafe { libc::signal(signal, libc::SIG_IGN) };
 }
 
+/// Makes a signal interrupt whatever call it meets, and do nothing else.
+pub fn interrupt_on(signal: libc::c_int) -> io::Result<()> {
+    extern "C" fn nothing(_: libc::c_int) {}
+    // SAFETY: sigaction is plain data; all zeroes is a valid value: no flags (no restarting) and an empty mask.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    let handler: extern "C" fn(libc::c_int) = nothing;
+    action.sa_sigaction = handler as libc::sighandler_t;
+    // SAFETY: `action` is a live, initialised local; its handler touches nothing and lives as long as the program.
+    done(unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) })
+}
+
 /// Is the signal ignored in this process (as `nohup` leaves SIGHUP)?
 pub fn is_ignored(signal: libc::c_int) -> bool {
     // SAFETY: sigaction is plain data; all zeroes is a valid value.

@@ -67,9 +67,12 @@ pub(super) struct Inside<'a> {
 
 impl<'a> Inside<'a> {
     pub(super) fn new(root: OwnedFd, plan: &'a SandboxPlan) -> Self {
-        let covered = |step: &'a MountStep| match step {
-            MountStep::Hide { at, .. } => Some(at.as_path()),
-            _ => None,
+        let covered = |step: &'a MountStep| {
+            if let MountStep::Hide { at, .. } = step {
+                Some(at.as_path())
+            } else {
+                None
+            }
         };
         Self {
             root,
@@ -111,15 +114,18 @@ impl<'a> Inside<'a> {
         let no = |path: PathBuf, because| refused(path, because, lasting);
         if self.placeholders.contains(&found.path) {
             // To whom it only reads, nothing is there.
-            return match want {
-                Want::Write | Want::WriteOrMake | Want::Change => no(found.path, Because::ReadOnly),
-                _ => PASSES,
+            let writes = matches!(want, Want::Write | Want::WriteOrMake | Want::Change);
+            return if writes {
+                no(found.path, Because::ReadOnly)
+            } else {
+                PASSES
             };
         }
         if self.is_covered(&found) {
-            return match want {
-                Want::Look => PASSES,
-                _ => no(found.path, Because::Covered),
+            return if want == Want::Look {
+                PASSES
+            } else {
+                no(found.path, Because::Covered)
             };
         }
         let rights = match want {
@@ -245,9 +251,8 @@ impl<'a> Inside<'a> {
 
     /// Can nothing inside make this path lead elsewhere?
     fn is_lasting(&self, asked: &Path, found: &Path) -> bool {
-        let plain = asked.components().all(|c| !matches!(c, Component::ParentDir));
         let fixed = |path: &Path| !self.writable.iter().any(|tree| path.starts_with(tree));
-        plain && fixed(asked) && fixed(found)
+        fixed(asked) && fixed(found) && fixed(&without_dots(asked))
     }
 
     fn open(&self, path: &Path, last: Last) -> io::Result<Found> {
@@ -316,6 +321,18 @@ fn refused(path: PathBuf, because: Because, lasting: bool) -> Judgement {
     Judgement::Refused { path, because, lasting }
 }
 
+/// With each `..` taken together with the name before it.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::Normal(_) | Component::RootDir | Component::CurDir | Component::Prefix(_) => plain.push(part),
+        }
+    }
+    plain
+}
+
 /// Where the command can change what names lead to.
 fn writable(plan: &SandboxPlan) -> Vec<&Path> {
     if plan.containment != Containment::Namespaces {
@@ -323,8 +340,8 @@ fn writable(plan: &SandboxPlan) -> Vec<&Path> {
     }
     plan.mounts
         .iter()
-        .filter_map(|step| match step {
-            MountStep::Bind {
+        .filter_map(|step| {
+            if let MountStep::Bind {
                 at,
                 access: Access::ReadWrite,
                 ..
@@ -332,8 +349,12 @@ fn writable(plan: &SandboxPlan) -> Vec<&Path> {
             | MountStep::Private { at, .. }
             | MountStep::Compose { at, .. }
             | MountStep::Proc { at }
-            | MountStep::Devpts { at } => Some(at.as_path()),
-            _ => None,
+            | MountStep::Devpts { at } = step
+            {
+                Some(at.as_path())
+            } else {
+                None
+            }
         })
         .collect()
 }

@@ -82,17 +82,21 @@ impl<'a> Listener<'a> {
         self.book.into_refusals()
     }
 
-    /// Takes one call and answers it.
-    pub(super) fn turn(&mut self) -> io::Result<()> {
+    /// Waits for a call and answers it. False: there was none, because its caller died, or all have, or we were interrupted.
+    pub(super) fn turn(&mut self) -> io::Result<bool> {
         let Some(notice) = seccomp::receive(self.fd.as_fd())? else {
-            return Ok(());
+            return Ok(false);
         };
+        self.answer(&notice).map(|()| true)
+    }
+
+    fn answer(&mut self, notice: &Notice) -> io::Result<()> {
         let call = Call {
             nr: notice.nr.unsigned_abs(),
             args: notice.args,
         };
         match self.table.decide(&self.spec, Arch::NATIVE, &call) {
-            Verdict::Observe => self.observe(&notice, call.nr),
+            Verdict::Observe => self.observe(notice, call.nr),
             Verdict::Deny(denial) => {
                 let person = self.people.who(notice.pid);
                 seccomp::refuse(self.fd.as_fd(), notice.id, denial.errno.into())?;
@@ -213,13 +217,10 @@ impl<'a> Listener<'a> {
             key,
         } in foreseen
         {
-            let ours = match because {
-                // Nothing but us made them.
-                Because::Pinned => true,
-                Because::ReadOnly if self.is_placeholder(&path) => true,
-                // What is behind a cover can be seen from outside only.
-                _ => self.host.get_or_insert_with(Host::new).could(&path, want),
-            };
+            // Some of what is in the way is there because of us; of the rest, only what the caller could have done.
+            let ours = because == Because::Pinned
+                || self.is_placeholder(&path)
+                || self.host.get_or_insert_with(Host::new).could(&path, want);
             let kind = kind(want, because);
             if ours && !is_noise(kind, &path) {
                 self.note(kind, Subject::Path(path), because, (nr, name), person.clone());

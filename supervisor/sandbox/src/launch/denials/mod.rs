@@ -33,6 +33,10 @@ use listen::Listener;
 const PATIENCE: Duration = Duration::from_secs(3);
 const MOST: usize = 16 << 20;
 
+/// Gets it out of waiting for questions; a kernel before 6.11 leaves it there when nobody is left to ask.
+const NUDGE: i32 = libc::SIGUSR1;
+const NUDGES: Duration = Duration::from_millis(1);
+
 /// How often it is looked after while somebody waits for it, and how long it may do nothing.
 const LOOK: Duration = Duration::from_secs(1);
 const STALL: Duration = Duration::from_secs(8);
@@ -78,6 +82,8 @@ fn serve(plan: &SandboxPlan, spec: FilterSpec, table: &Table, socket: &OwnedFd) 
     process::set_name(c"glee-listener")?;
     // A session of our own: what is typed at the caller's terminal is not for us.
     process::setsid()?;
+    event::reset_signals(&[])?;
+    event::interrupt_on(NUDGE)?;
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
         event::ignore(signal);
     }
@@ -91,17 +97,17 @@ fn serve(plan: &SandboxPlan, spec: FilterSpec, table: &Table, socket: &OwnedFd) 
     // Without it only a little slower.
     seccomp::wake_in_turn(questions.as_fd());
     let mut listener = Listener::new(questions, plan, spec, table);
-    let mut anybody = true;
     loop {
+        if listener.turn()? {
+            continue;
+        }
         let fds = [
-            (Some(listener.fd().as_fd()).filter(|_| anybody), Want::Read),
+            (Some(listener.fd().as_fd()), Want::Read),
             (Some(socket.as_fd()), Want::Read),
         ];
-        match event::poll(&fds, None)?.as_slice() {
-            [asked, _] if asked.readable => listener.turn()?,
-            [_, told] if told.readable || told.hangup => break,
-            // Nobody is left who could ask.
-            [asked, _] if asked.hangup => anybody = false,
+        match event::poll(&fds, Some(Duration::ZERO))?.as_slice() {
+            // Nobody is left who could ask, or the supervisor has heard enough.
+            [asked, told] if asked.hangup || told.readable || told.hangup => break,
             _ => {}
         }
     }
@@ -110,8 +116,11 @@ fn serve(plan: &SandboxPlan, spec: FilterSpec, table: &Table, socket: &OwnedFd) 
     let bytes = listener.into_refusals().encode();
     let mut rest = bytes.as_slice();
     while !rest.is_empty() {
-        let sent = fd::write(socket.as_fd(), rest)?;
-        rest = rest.get(sent..).unwrap_or_default();
+        match fd::write(socket.as_fd(), rest) {
+            Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
     Ok(())
 }
@@ -166,10 +175,14 @@ impl Denials {
         let end = Instant::now() + PATIENCE;
         let (mut list, mut buffer) = (Vec::new(), vec![0; 16 * 1024]);
         loop {
-            let left = end.saturating_duration_since(Instant::now());
-            let ready = event::poll(&[(Some(self.socket.as_fd()), Want::Read)], Some(left)).ok()?;
+            let ready = event::poll(&[(Some(self.socket.as_fd()), Want::Read)], Some(NUDGES)).ok()?;
             if !ready.first().is_some_and(|r| r.readable || r.hangup) {
-                return None;
+                if Instant::now() >= end {
+                    return None;
+                }
+                // It may just have been about to wait, so once is not enough.
+                process::pidfd_kill(self.pidfd.as_fd(), NUDGE).ok()?;
+                continue;
             }
             match fd::read(self.socket.as_fd(), &mut buffer).ok()? {
                 0 => return Some(list),

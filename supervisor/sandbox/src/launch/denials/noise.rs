@@ -36,7 +36,6 @@ const NOISE: &[Noise] = &[
     noise("/etc/inputrc", "line editing"),
     noise("/etc/terminfo", "describes terminals"),
     noise("/etc/debuginfod", "debuggers"),
-    noise("/etc/environment", "login"),
     noise("/etc/crypto-policies", "asks for the system's choice of ciphers"),
     noise("/proc/sys/kernel/cap_last_cap", "counts capabilities"),
     noise("/proc/sys/vm/overcommit_memory", "memory allocators"),
