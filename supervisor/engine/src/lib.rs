@@ -17,6 +17,7 @@ pub mod host;
 pub mod keyring;
 pub mod label;
 pub mod later;
+pub mod learn;
 pub mod library;
 mod mount_view;
 mod plan_rows;
