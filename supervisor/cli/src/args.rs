@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::args_more::{DoctorArgs, PolicyCommand, TrustArgs};
+use crate::memory::MemoryCommand;
 use crate::sessions::SessionsCommand;
 
 /// Runs AI coding agents and any other command inside a sandbox built from a policy
@@ -39,6 +40,12 @@ pub(crate) enum Command {
     /// List, show and delete recorded conversations with subagents
     #[command(subcommand, after_help = "Example:\n  glee-supervisor sessions show task-a1b2c3d4")]
     Sessions(SessionsCommand),
+    /// Remember texts about this project, and find them again
+    #[command(
+        subcommand,
+        after_help = "Example:\n  glee-supervisor memory search \"token rotation\""
+    )]
+    Memory(MemoryCommand),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  source <(glee-supervisor completions bash)")]
     Completions {
