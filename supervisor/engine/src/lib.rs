@@ -25,6 +25,7 @@ pub mod run;
 pub mod select;
 pub mod sessions;
 pub mod state;
+pub mod store;
 #[cfg(test)]
 mod testing;
 pub mod text;
