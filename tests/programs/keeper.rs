@@ -1,10 +1,16 @@
-//! Stands in for the supervisor where no command writes yet what a test needs: sessions, in the working directory.
+//! Stands in for the supervisor where no command writes yet what a test needs: sessions and tasks of the working directory.
 //!
 //!   keeper session create CLI        prints the id
 //!   keeper session append ID TEXT
 //!   keeper session churn ID          for ever; prints the number of messages after each
 //!   keeper session check ID          one more message; then the number, and what lies in the directory
+//!   keeper tasks fill COUNT
+//!   keeper tasks work                until all are over: claims, starts and finishes, and notes the starts in `journal`
+//!   keeper tasks counts
 #![allow(clippy::expect_used, clippy::panic, reason = "a test's program fails by panicking")]
+
+#[path = "keeper/tasks.rs"]
+mod tasks;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -39,6 +45,9 @@ fn main() {
             names.sort();
             say(format!("{total} {}", names.join(" ")));
         }
+        ["tasks", "fill", count] => tasks::fill(count.parse().expect("a number")),
+        ["tasks", "work"] => tasks::work(),
+        ["tasks", "counts"] => tasks::counts(),
         other => panic!("not a command: {other:?}"),
     }
 }

@@ -8,11 +8,13 @@
 mod churn;
 mod cut;
 mod deadline;
+mod keeper;
 mod killed;
 mod programs;
 mod remains;
 mod rounds;
 mod sessions;
+mod tasks;
 mod together;
 
 /// `claim => function;` becomes the tests `claim::as_root` and `claim::as_user`.
@@ -43,5 +45,6 @@ claims! {
     kill_9_of_a_workspace_supervisor_after_any_system_call_leaves_nothing => crate::cut::prove_workspace;
     kill_9_of_one_run_leaves_another_in_the_project_protected => crate::together::prove;
     kill_9_of_a_writer_leaves_no_torn_session_and_no_draft => crate::sessions::prove;
+    kill_9_of_workers_loses_no_task_and_starts_none_twice => crate::tasks::prove;
     kill_9_of_one_run_opens_nothing_while_others_come_and_go => crate::churn::prove;
 }

@@ -14,6 +14,7 @@ pub mod host;
 pub mod keyring;
 pub mod label;
 pub mod library;
+pub mod logs;
 pub mod memory;
 mod mount_view;
 mod plan_rows;
