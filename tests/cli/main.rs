@@ -8,6 +8,8 @@
 
 #[path = "../compat/claims.rs"]
 mod claims;
+#[path = "../soak/keeper.rs"]
+mod keeper;
 #[path = "../compat/seen.rs"]
 mod seen;
 mod support;
@@ -23,11 +25,14 @@ mod homes;
 mod interactive;
 mod jobs;
 mod leftovers;
+mod logs;
+mod memory;
 mod owners;
 mod paths;
 mod policies;
 mod readonly;
 mod reports;
+mod sessions;
 mod signals;
 mod together;
 mod trust;

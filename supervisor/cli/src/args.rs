@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::args_more::{DoctorArgs, PolicyCommand, TrustArgs};
+use crate::logs::LogsArgs;
 use crate::memory::MemoryCommand;
 use crate::sessions::SessionsCommand;
 
@@ -46,6 +47,8 @@ pub(crate) enum Command {
         after_help = "Example:\n  glee-supervisor memory search \"token rotation\""
     )]
     Memory(MemoryCommand),
+    /// Show and follow what subagents printed and what became of them
+    Logs(LogsArgs),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  source <(glee-supervisor completions bash)")]
     Completions {

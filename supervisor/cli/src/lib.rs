@@ -3,6 +3,7 @@
 mod args;
 mod args_more;
 mod doctor;
+mod logs;
 mod memory;
 mod policy;
 mod print;
@@ -34,6 +35,7 @@ pub fn main() -> ExitCode {
         Command::Untrust => trust::untrust(project),
         Command::Sessions(command) => sessions::sessions(command, project),
         Command::Memory(command) => memory::memory(command, project),
+        Command::Logs(arguments) => logs::logs(&arguments, project),
         Command::Completions { shell } => completions(shell, arguments.first()),
     };
     ExitCode::from(u8::try_from(status & 0xff).unwrap_or(1))

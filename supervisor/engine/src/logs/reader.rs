@@ -49,22 +49,35 @@ impl LogReader {
 
     /// The newest lines, at most so many, in the order of time.
     pub fn read(&self, streams: &[Stream], run: Option<&Label>, most: usize) -> Result<Vec<Shown>, LogError> {
-        let read = || -> io::Result<Vec<Shown>> {
-            let names = self.folder.names()?;
-            let days: BTreeSet<&str> = names.iter().filter_map(|name| day_of(name.to_str()?)).collect();
-            let mut shown: Vec<Shown> = Vec::new();
-            for day in days.into_iter().rev() {
-                let left = most.saturating_sub(shown.len());
-                if left == 0 {
-                    break;
-                }
-                let mut earlier = self.of_day(day, streams, run, left)?;
-                earlier.append(&mut shown);
-                shown = earlier;
-            }
-            Ok(shown)
-        };
+        let read = || self.before(&self.days()?, streams, run, most);
         read().map_err(|error| self.wrong(error))
+    }
+
+    fn days(&self) -> io::Result<BTreeSet<String>> {
+        let names = self.folder.names()?;
+        let days = names.iter().filter_map(|name| day_of(name.to_str()?));
+        Ok(days.map(str::to_owned).collect())
+    }
+
+    /// The newest lines of these days.
+    fn before(
+        &self,
+        days: &BTreeSet<String>,
+        streams: &[Stream],
+        run: Option<&Label>,
+        most: usize,
+    ) -> io::Result<Vec<Shown>> {
+        let mut shown: Vec<Shown> = Vec::new();
+        for day in days.iter().rev() {
+            let left = most.saturating_sub(shown.len());
+            if left == 0 {
+                break;
+            }
+            let mut earlier = self.of_day(day, streams, run, left)?;
+            earlier.append(&mut shown);
+            shown = earlier;
+        }
+        Ok(shown)
     }
 
     fn of_day(&self, day: &str, streams: &[Stream], run: Option<&Label>, most: usize) -> io::Result<Vec<Shown>> {
@@ -100,8 +113,14 @@ impl LogReader {
         }
     }
 
-    /// Everything that is written from now on.
-    pub fn follow(self, streams: &[Stream], run: Option<Label>, now: Moment) -> Result<Follow, LogError> {
+    /// The newest lines, at most so many, and everything that is written after them.
+    pub fn follow(
+        self,
+        streams: &[Stream],
+        run: Option<Label>,
+        most: usize,
+        now: Moment,
+    ) -> Result<(Vec<Shown>, Follow), LogError> {
         let mut follow = Follow {
             reader: self,
             streams: streams.to_vec(),
@@ -109,9 +128,19 @@ impl LogReader {
             runs: Runs::default(),
             tails: Vec::new(),
         };
-        // What is there already was not written from now on.
-        follow.poll(now)?;
-        Ok(follow)
+        // Today's files from their beginning, so that no line is missed between looking back and looking on.
+        let mut today = follow.poll(now)?;
+        today.sort_by_key(|shown| shown.line.at);
+        today.drain(..today.len().saturating_sub(most));
+        let earlier = || -> io::Result<Vec<Shown>> {
+            let mut days = follow.reader.days()?;
+            days.split_off(&now.day());
+            let left = most.saturating_sub(today.len());
+            follow.reader.before(&days, streams, follow.run.as_ref(), left)
+        };
+        let mut shown = earlier().map_err(|error| follow.reader.wrong(error))?;
+        shown.append(&mut today);
+        Ok((shown, follow))
     }
 
     fn wrong(&self, error: io::Error) -> LogError {

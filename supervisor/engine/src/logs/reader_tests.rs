@@ -62,9 +62,10 @@ fn following_goes_on_over_midnight_and_over_a_full_file() {
     let mut run = logs.of_run(label("r0"), label("codex"));
     let mut slow = logs.of_run(label("r1"), label("codex"));
     run.event("before", at(NOW)).expect("log");
-    let mut follow = reader(&scratch)
-        .follow(&[Stream::Subagents], None, at(NOW))
+    let (before, mut follow) = reader(&scratch)
+        .follow(&[Stream::Subagents], None, 10, at(NOW))
         .expect("follow");
+    assert_eq!(texts(&before), ["before"]);
     let mut poll = |now: u64| texts(&follow.poll(at(now)).expect("poll")).join(" ");
     assert_eq!(poll(NOW), "");
     run.event("one", at(NOW + 1)).expect("log");
@@ -88,8 +89,8 @@ fn following_goes_on_over_midnight_and_over_a_full_file() {
 fn following_one_run_knows_it_as_soon_as_it_writes() {
     let scratch = Scratch::new();
     let logs = Logs::open(scratch.path(), at(NOW)).expect("open");
-    let mut follow = reader(&scratch)
-        .follow(&Stream::ALL, Some(label("wanted")), at(NOW))
+    let (_, mut follow) = reader(&scratch)
+        .follow(&Stream::ALL, Some(label("wanted")), 10, at(NOW))
         .expect("follow");
     logs.of_run(label("other"), label("codex"))
         .event("no", at(NOW))
@@ -110,9 +111,31 @@ fn half_a_line_waits_for_its_end() {
     let file = scratch.path().join(DIRECTORY).join("subagents-20250109.log");
     let line = fs::read_to_string(&file).expect("read");
     fs::write(&file, "").expect("empty");
-    let mut follow = reader(&scratch).follow(&Stream::ALL, None, at(NOW)).expect("follow");
+    let (_, mut follow) = reader(&scratch)
+        .follow(&Stream::ALL, None, 10, at(NOW))
+        .expect("follow");
     fs::write(&file, &line[..10]).expect("write");
     assert_eq!(follow.poll(at(NOW)).expect("poll"), []);
     fs::write(&file, &line).expect("write");
     assert_eq!(texts(&follow.poll(at(NOW)).expect("poll")), ["x"]);
+}
+
+#[test]
+fn following_begins_with_the_newest_lines_of_all_days() {
+    let scratch = Scratch::new();
+    let logs = Logs::open(scratch.path(), at(NOW)).expect("open");
+    let mut run = logs.of_run(label("r0"), label("codex"));
+    for n in 0..6 {
+        run.event(&n.to_string(), at(NOW + 4 * n)).expect("log");
+    }
+    let begin = |most| {
+        let (before, _) = reader(&scratch)
+            .follow(&Stream::ALL, None, most, at(NOW + 30))
+            .expect("follow");
+        texts(&before).concat()
+    };
+    assert_eq!(
+        (begin(10).as_str(), begin(4).as_str(), begin(2).as_str()),
+        ("012345", "2345", "45")
+    );
 }
