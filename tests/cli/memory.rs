@@ -96,7 +96,7 @@ claims! {
     }
 
     fn several_processes_add_at_once(at) {
-        at.host("for n in 1 2 3 4 5 6 7 8; do @BIN memory add \"number $n\" & pids=\"$pids $!\"; done 2>/dev/null
+        at.host("pids=; for n in 1 2 3 4 5 6 7 8; do @BIN memory add \"number $n\" & pids=\"$pids $!\"; done 2>/dev/null
             for pid in $pids; do wait $pid; done");
         assert_eq!(found(at, &["list"]).len(), 8);
         let json = at.seen(["memory", "list", "--json"]).stdout;

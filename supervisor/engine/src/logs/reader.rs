@@ -129,7 +129,7 @@ impl LogReader {
             tails: Vec::new(),
         };
         // Today's files from their beginning, so that no line is missed between looking back and looking on.
-        let mut today = follow.poll(now)?;
+        let mut today = follow.look(most, now).map_err(|error| follow.reader.wrong(error))?;
         today.sort_by_key(|shown| shown.line.at);
         today.drain(..today.len().saturating_sub(most));
         let earlier = || -> io::Result<Vec<Shown>> {
@@ -161,10 +161,14 @@ pub struct Follow {
     tails: Vec<Tail>,
 }
 
+/// Device and inode: held open, they are no other file's.
+type Node = (u64, u64);
+
 #[derive(Debug)]
 struct Tail {
     stream: Stream,
     day: String,
+    node: Node,
     file: File,
     rest: Vec<u8>,
     /// When another file took its place.
@@ -174,53 +178,66 @@ struct Tail {
 impl Follow {
     /// What is new since the last time, in the order in which it was written to each file.
     pub fn poll(&mut self, now: Moment) -> Result<Vec<Shown>, LogError> {
-        self.look(now).map_err(|error| self.reader.wrong(error))
+        self.look(usize::MAX, now).map_err(|error| self.reader.wrong(error))
     }
 
-    fn look(&mut self, now: Moment) -> io::Result<Vec<Shown>> {
+    fn look(&mut self, most: usize, now: Moment) -> io::Result<Vec<Shown>> {
         let day = now.day();
+        let mut current = BTreeSet::new();
         for stream in self.streams.clone() {
-            let Some(file) = self.reader.open(&stream.file(&day))? else {
-                continue;
-            };
-            let meta = file.metadata()?;
-            let is_known = |tail: &Tail| {
-                let same = tail.file.metadata().map(|m| (m.dev(), m.ino()));
-                same.is_ok_and(|same| same == (meta.dev(), meta.ino()))
-            };
-            if !self.tails.iter().any(is_known) {
+            // A file may have come and been set aside since the last look: so that one first.
+            for name in [stream.older(&day), stream.file(&day)] {
+                let Some(file) = self.reader.open(&name)? else {
+                    continue;
+                };
+                let this = node(&file)?;
+                current.insert(this);
+                if self.tails.iter().any(|tail| tail.node == this) {
+                    continue;
+                }
                 for tail in self.tails.iter_mut().filter(|tail| tail.stream == stream) {
                     tail.left.get_or_insert(now);
                 }
-                let (day, rest) = (day.clone(), Vec::new());
                 self.tails.push(Tail {
                     stream,
-                    day,
+                    day: day.clone(),
+                    node: this,
                     file,
-                    rest,
+                    rest: Vec::new(),
                     left: None,
                 });
             }
         }
         let mut shown = Vec::new();
+        let (runs, reader, wanted) = (&mut self.runs, &self.reader, self.run.as_ref());
         for tail in &mut self.tails {
-            for text in tail.read()? {
-                if self.runs.is_unknown(&tail.day, &text) {
-                    self.runs.load(&self.reader.folder, &tail.day)?;
+            let (stream, day) = (tail.stream, tail.day.clone());
+            let mut newest = VecDeque::new();
+            tail.read(|text| {
+                if runs.is_unknown(&day, text) {
+                    runs.load(&reader.folder, &day)?;
                 }
-                shown.extend(self.runs.show(tail.stream, &tail.day, &text, self.run.as_ref()));
-            }
+                newest.extend(runs.show(stream, &day, text, wanted));
+                if newest.len() > most {
+                    newest.pop_front();
+                }
+                Ok(())
+            })?;
+            shown.extend(newest);
         }
-        self.tails
-            .retain(|tail| tail.left.is_none_or(|left| left.age(now) < SLOW));
+        // A file is known as long as its name leads to it.
+        let stays = |tail: &Tail| {
+            tail.left
+                .is_none_or(|left| left.age(now) < SLOW || current.contains(&tail.node))
+        };
+        self.tails.retain(stays);
         Ok(shown)
     }
 }
 
 impl Tail {
-    /// The lines that are complete now.
-    fn read(&mut self) -> io::Result<Vec<String>> {
-        let mut lines = Vec::new();
+    /// Takes the lines that are complete now.
+    fn read(&mut self, mut take: impl FnMut(&str) -> io::Result<()>) -> io::Result<()> {
         let mut buffer = [0; 1 << 16];
         loop {
             let count = self.file.read(&mut buffer)?;
@@ -228,11 +245,11 @@ impl Tail {
                 self.rest.extend_from_slice(part);
                 if self.rest.ends_with(b"\n") || self.rest.len() > MOST_LINE {
                     let line = std::mem::take(&mut self.rest);
-                    lines.push(String::from_utf8_lossy(&line).trim_end_matches('\n').to_owned());
+                    take(String::from_utf8_lossy(&line).trim_end_matches('\n'))?;
                 }
             }
             if count == 0 {
-                return Ok(lines);
+                return Ok(());
             }
         }
     }
@@ -268,6 +285,11 @@ impl Runs {
         let fits = wanted.is_none_or(|wanted| run.as_ref() == Some(wanted));
         fits.then_some(Shown { stream, run, line })
     }
+}
+
+fn node(file: &File) -> io::Result<Node> {
+    let meta = file.metadata()?;
+    Ok((meta.dev(), meta.ino()))
 }
 
 /// The next line without its end. One that is longer than any of ours is cut into pieces, which are no lines.
