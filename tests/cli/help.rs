@@ -2,7 +2,7 @@
 
 use crate::claims::claims;
 
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 22] = [
     &["run"],
     &["doctor"],
     &["trust"],
@@ -13,6 +13,17 @@ const COMMANDS: [&[&str]; 11] = [
     &["policy", "show"],
     &["policy", "check"],
     &["policy", "plan"],
+    &["sessions"],
+    &["sessions", "list"],
+    &["sessions", "show"],
+    &["sessions", "delete"],
+    &["sessions", "prune"],
+    &["memory"],
+    &["memory", "add"],
+    &["memory", "search"],
+    &["memory", "list"],
+    &["memory", "forget"],
+    &["logs"],
     &["completions"],
 ];
 

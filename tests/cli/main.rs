@@ -8,6 +8,8 @@
 
 #[path = "../compat/claims.rs"]
 mod claims;
+#[path = "../soak/keeper.rs"]
+mod keeper;
 #[path = "../compat/seen.rs"]
 mod seen;
 mod support;
@@ -24,6 +26,8 @@ mod homes;
 mod interactive;
 mod jobs;
 mod leftovers;
+mod logs;
+mod memory;
 mod owners;
 mod paths;
 mod policies;
@@ -31,6 +35,7 @@ mod readonly;
 mod receipts;
 mod reports;
 mod runs;
+mod sessions;
 mod signals;
 mod together;
 mod trust;

@@ -1,15 +1,23 @@
-//! Stands in for the supervisor where no command writes yet what a test needs: sessions, in the working directory.
+//! Stands in for the supervisor where no command writes yet what a test needs, for the project in the working directory.
 //!
 //!   keeper session create CLI        prints the id
 //!   keeper session append ID TEXT
 //!   keeper session churn ID          for ever; prints the number of messages after each
 //!   keeper session check ID          one more message; then the number, and what lies in the directory
+//!   keeper log RUN CLI STREAM TEXT   with the end of line that the text has
+//!   keeper tasks fill COUNT
+//!   keeper tasks work                until all are over: claims, starts and finishes, and notes the starts in `journal`
+//!   keeper tasks counts
 #![allow(clippy::expect_used, clippy::panic, reason = "a test's program fails by panicking")]
+
+#[path = "keeper/tasks.rs"]
+mod tasks;
 
 use std::io::Write;
 use std::path::PathBuf;
 
 use glee_engine::clock::Moment;
+use glee_engine::logs::{Logs, Stream};
 use glee_engine::sessions::{DIRECTORY, Role, Said, SessionId, Sessions, Status, Turn};
 
 fn main() {
@@ -39,6 +47,10 @@ fn main() {
             names.sort();
             say(format!("{total} {}", names.join(" ")));
         }
+        ["log", run, cli, stream, text] => log(run, cli, stream, text),
+        ["tasks", "fill", count] => tasks::fill(count.parse().expect("a number")),
+        ["tasks", "work"] => tasks::work(),
+        ["tasks", "counts"] => tasks::counts(),
         other => panic!("not a command: {other:?}"),
     }
 }
@@ -69,6 +81,15 @@ fn append(sessions: &Sessions, id: &SessionId, text: &str) -> u64 {
     };
     let session = sessions.append(id, turn, Moment::now()).expect("append to the session");
     session.total()
+}
+
+fn log(run: &str, cli: &str, stream: &str, text: &str) {
+    let logs = Logs::open(&project(), Moment::now()).expect("open the logs");
+    let mut run = logs.of_run(run.parse().expect("a name"), cli.parse().expect("a name"));
+    let known = Stream::ALL.into_iter().find(|known| known.as_str() == stream);
+    run.printed(known.expect("a stream"), text.as_bytes(), Moment::now())
+        .expect("log");
+    run.end(Moment::now()).expect("log");
 }
 
 fn say(text: impl std::fmt::Display) {

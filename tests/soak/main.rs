@@ -9,11 +9,13 @@ mod audit;
 mod churn;
 mod cut;
 mod deadline;
+mod keeper;
 mod killed;
 mod programs;
 mod remains;
 mod rounds;
 mod sessions;
+mod tasks;
 mod together;
 
 /// `claim => function;` becomes the tests `claim::as_root` and `claim::as_user`.
@@ -45,5 +47,6 @@ claims! {
     kill_9_of_the_supervisor_at_any_time_leaves_a_log_that_is_whole => crate::audit::prove;
     kill_9_of_one_run_leaves_another_in_the_project_protected => crate::together::prove;
     kill_9_of_a_writer_leaves_no_torn_session_and_no_draft => crate::sessions::prove;
+    kill_9_of_workers_loses_no_task_and_starts_none_twice => crate::tasks::prove;
     kill_9_of_one_run_opens_nothing_while_others_come_and_go => crate::churn::prove;
 }

@@ -2,15 +2,15 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Stdio};
-use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::Duration;
 
-use glee_tests::{Caller, World, installed_copy};
+use glee_tests::{Caller, World};
 use serde_json::Value;
 
+use crate::keeper::{keeper, said_by};
 use crate::rounds::{all_hold, random_between, rounds};
 
 /// A process starts in one or two milliseconds, and a message takes about as long.
@@ -111,18 +111,4 @@ fn churn(world: &World, id: &str) -> Child {
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     command.spawn().expect("start a writer")
-}
-
-fn said_by(world: &World, arguments: &[&str]) -> Result<String, String> {
-    let mut command = world.host_command(&keeper().display().to_string());
-    let done = command.args(arguments).output().expect("start the keeper");
-    if !done.status.success() {
-        return Err(String::from_utf8_lossy(&done.stderr).into_owned());
-    }
-    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
-}
-
-fn keeper() -> &'static Path {
-    static KEEPER: OnceLock<PathBuf> = OnceLock::new();
-    KEEPER.get_or_init(|| installed_copy(Path::new(env!("CARGO_BIN_EXE_keeper")), "keeper"))
 }

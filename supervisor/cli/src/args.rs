@@ -10,6 +10,8 @@ use crate::args_agents::AgentsCommand;
 use crate::args_context::ContextCommand;
 use crate::args_more::{DoctorArgs, PolicyCommand, TrustArgs};
 use crate::args_past::{AuditCommand, RunsCommand};
+use crate::logs::LogsArgs;
+use crate::memory::MemoryCommand;
 use crate::sessions::SessionsCommand;
 
 /// Runs AI coding agents and any other command inside a sandbox built from a policy
@@ -57,6 +59,14 @@ pub(crate) enum Command {
     /// List, show and delete recorded conversations with subagents
     #[command(subcommand, after_help = "Example:\n  glee-supervisor sessions show task-a1b2c3d4")]
     Sessions(SessionsCommand),
+    /// Remember texts about this project, and find them again
+    #[command(
+        subcommand,
+        after_help = "Example:\n  glee-supervisor memory search \"token rotation\""
+    )]
+    Memory(MemoryCommand),
+    /// Show and follow what subagents printed and what became of them
+    Logs(LogsArgs),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  source <(glee-supervisor completions bash)")]
     Completions {

@@ -12,6 +12,8 @@ mod context;
 mod doctor;
 mod explain;
 mod learn;
+mod logs;
+mod memory;
 mod policy;
 mod print;
 mod run;
@@ -47,6 +49,8 @@ pub fn main() -> ExitCode {
         Command::Runs(command) => runs::runs(command, project),
         Command::Audit(command) => audit::audit(command),
         Command::Sessions(command) => sessions::sessions(command, project),
+        Command::Memory(command) => memory::memory(command, project),
+        Command::Logs(arguments) => logs::logs(&arguments, project),
         Command::Completions { shell } => completions(shell, arguments.first()),
     };
     ExitCode::from(u8::try_from(status & 0xff).unwrap_or(1))

@@ -144,8 +144,12 @@ impl Folder {
     }
 
     pub fn modified(&self, name: &OsStr) -> io::Result<SystemTime> {
+        self.metadata(name)?.modified()
+    }
+
+    pub fn metadata(&self, name: &OsStr) -> io::Result<fs::Metadata> {
         one(name)?;
-        fs::symlink_metadata(self.here().join(name))?.modified()
+        fs::symlink_metadata(self.here().join(name))
     }
 
     /// Keeps what is in it out of the project's history.

@@ -1,6 +1,6 @@
 //! Secret keys of this user, by which the supervisor knows again what it has written itself.
 //!
-//! One file per purpose in the user's configuration directory, which no sandbox shows. INVARIANT: a key that others
+//! One file per purpose in the user's state directory, which no sandbox shows. INVARIANT: a key that others
 //! could have read or written is not used, and a damaged one is not replaced: what it signed would silently stop counting.
 
 use std::ffi::OsString;
@@ -16,8 +16,8 @@ use sha2::Sha256;
 
 use crate::folder::Folder;
 use crate::hex::{Hex, NotHex};
-use crate::library::config_dir;
 use crate::random;
+use crate::state::state_dir;
 
 const LENGTH: usize = 32;
 
@@ -41,7 +41,7 @@ impl KeyName {
 
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    #[error("there is no place for keys: neither XDG_CONFIG_HOME nor HOME is set")]
+    #[error("there is no place for keys: neither XDG_STATE_HOME nor HOME is set")]
     NoPlace,
     #[error("cannot use the key `{}`: {error}", .path.display())]
     Io { path: PathBuf, error: io::Error },
@@ -143,7 +143,7 @@ fn padded(key: &[u8; LENGTH]) -> [u8; 64] {
 
 /// The user's key for this purpose, made at the first use. Of several that make it at once, all get the same.
 pub fn load_or_create(name: KeyName) -> Result<Key, KeyError> {
-    let dir = config_dir().ok_or(KeyError::NoPlace)?.join("keys");
+    let dir = state_dir().ok_or(KeyError::NoPlace)?.join("keys");
     let file = name.file();
     let path = dir.join(&file);
     let cannot = |error| KeyError::Io {
