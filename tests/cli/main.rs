@@ -28,6 +28,7 @@ mod owners;
 mod paths;
 mod policies;
 mod readonly;
+mod receipts;
 mod reports;
 mod runs;
 mod signals;

@@ -6,8 +6,11 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::args_agents::AgentsCommand;
+use crate::args_context::ContextCommand;
 use crate::args_more::{DoctorArgs, PolicyCommand, TrustArgs};
 use crate::args_past::{AuditCommand, RunsCommand};
+use crate::sessions::SessionsCommand;
 
 /// Runs AI coding agents and any other command inside a sandbox built from a policy
 #[derive(Debug, Parser)]
@@ -31,6 +34,15 @@ pub(crate) enum Command {
     /// List, show, check and plan policies
     #[command(subcommand, after_help = "Example:\n  glee-supervisor policy show workspace")]
     Policy(PolicyCommand),
+    /// List, show, create and import the project's agents
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor agents list")]
+    Agents(AgentsCommand),
+    /// Show what an agent is told
+    #[command(
+        subcommand,
+        after_help = "Example:\n  glee-supervisor context preview \"Fix the tests\""
+    )]
+    Context(ContextCommand),
     /// Let the project's own configuration count in full, after showing what it asks for
     Trust(TrustArgs),
     /// Forget what was trusted of the project
@@ -42,6 +54,9 @@ pub(crate) enum Command {
     /// Show the audit log, and verify that nobody changed it
     #[command(subcommand, after_help = "Example:\n  glee-supervisor audit verify")]
     Audit(AuditCommand),
+    /// List, show and delete recorded conversations with subagents
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor sessions show task-a1b2c3d4")]
+    Sessions(SessionsCommand),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  source <(glee-supervisor completions bash)")]
     Completions {
@@ -136,6 +151,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
 
+    /// Try forbidden things in the finished sandbox first, and start nothing if one works [default: on]
+    #[arg(long, value_name = "on|off", hide_possible_values = true)]
+    pub(crate) receipt: Option<Switch>,
+
     /// Refuse to run if the run cannot be entered in the audit log
     #[arg(long)]
     pub(crate) require_audit: bool,
@@ -163,6 +182,12 @@ pub(crate) enum Backend {
     Native,
     Podman,
     Docker,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

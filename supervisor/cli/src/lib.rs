@@ -1,14 +1,21 @@
 //! The binaries' one entry point: argument parsing and printing. No policy logic.
 
+mod agents;
 mod args;
+mod args_agents;
+mod args_context;
 mod args_more;
 mod args_past;
+mod args_policy;
 mod audit;
+mod context;
 mod doctor;
+mod explain;
 mod policy;
 mod print;
 mod run;
 mod runs;
+mod sessions;
 mod trust;
 
 use std::ffi::{OsStr, OsString};
@@ -30,11 +37,14 @@ pub fn main() -> ExitCode {
     let status = match cli.command {
         Command::Run(arguments) => run::run(arguments, project),
         Command::Doctor(arguments) => doctor::doctor(&arguments, project),
+        Command::Agents(command) => agents::agents(command, project),
+        Command::Context(command) => context::context(command, project),
         Command::Policy(command) => policy::policy(command, project),
         Command::Trust(arguments) => trust::trust(&arguments, project),
         Command::Untrust => trust::untrust(project),
         Command::Runs(command) => runs::runs(command, project),
         Command::Audit(command) => audit::audit(command),
+        Command::Sessions(command) => sessions::sessions(command, project),
         Command::Completions { shell } => completions(shell, arguments.first()),
     };
     ExitCode::from(u8::try_from(status & 0xff).unwrap_or(1))

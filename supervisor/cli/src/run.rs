@@ -9,8 +9,9 @@ use glee_engine::select::Selected;
 use glee_engine::text::visible;
 use glee_engine::trust::Standing;
 use glee_policy::Flags;
+use glee_sandbox::receipt::Wish;
 
-use crate::args::{Backend, RunArgs, Workspace};
+use crate::args::{Backend, RunArgs, Switch, Workspace};
 use crate::print;
 
 /// Runs the command and returns the exit status.
@@ -29,6 +30,10 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
             timeout: arguments.timeout,
         },
         report: arguments.report,
+        receipt: match arguments.receipt {
+            Some(Switch::Off) => Wish::Off,
+            Some(Switch::On) | None => Wish::Take,
+        },
         key_file: arguments.key_file,
         audit: if arguments.require_audit {
             Need::Required

@@ -33,6 +33,7 @@ pub(crate) fn step_view(step: Step, plan: &SandboxPlan) -> StepView {
         Step::Exec => plan.command.program.to_string_lossy().into_owned(),
         Step::Hostname => "sandbox".to_owned(),
         Step::Doors => count(plan.doors.list.len(), "socket"),
+        Step::Receipt => count(plan.canaries.len(), "attempt"),
         Step::Sources => {
             let binds = plan.mounts.iter().filter(|m| matches!(m, MountStep::Bind { .. }));
             count(binds.count(), "tree")

@@ -3,16 +3,16 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::io::Read;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use glee_policy::resolved::{Isolation, Mode, Network};
 use glee_policy::{Flags, ResolvedPolicy};
-use glee_sandbox::launch::{self, LaunchError, Serve};
+use glee_sandbox::launch::{self, Judge, LaunchError, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
 use glee_sandbox::plan::SandboxPlan;
+use glee_sandbox::receipt::Wish;
 use glee_sandbox::survey::{self, Caller, NotFound, Setting, SurveyError, find_command};
 use glee_sandbox::sys::{landlock, process, term};
 
@@ -23,9 +23,11 @@ use crate::audit::guard::{self, OwnState};
 use crate::audit::place::state_dir;
 use crate::audit::record::{Need, Recorder};
 use crate::egress::{self, Egress, EgressError};
+use crate::later::Later;
 use crate::library::config_dir;
 use crate::project::{Scene, SceneError};
 use crate::report::{Destination, ModelReport, PolicyId, Report};
+use crate::run_id::run_id;
 use crate::select::{self, SelectError, Selected};
 
 /// What the caller typed.
@@ -35,6 +37,7 @@ pub struct Options {
     pub project: Option<PathBuf>,
     pub flags: Flags,
     pub report: Option<PathBuf>,
+    pub receipt: Wish,
     /// Holds the key of a model's API.
     pub key_file: Option<PathBuf>,
     /// Must the run be in the audit log?
@@ -182,9 +185,21 @@ fn attempt(
     describe(policy, report);
     report.model = prepared.overlay.as_ref().map(ModelReport::new);
     let egress = prepared.egress.as_ref().map(|egress| egress as &dyn Serve);
+    let later = Later {
+        project: &prepared.project,
+    };
+    // For the written report only: looking at every file is not free.
+    let judge = options.report.as_ref().map(|_| &later as &dyn Judge);
     audit.started(report, options.audit).map_err(Refusal::Audit)?;
-    let outcome = launch::run(&prepared.plan, egress)?;
-    Ok(report.conclude(&outcome))
+    let outcome = launch::run(&prepared.plan, egress, judge).inspect_err(|error| {
+        if let LaunchError::Canary { receipt } = error {
+            report.fail_receipt(receipt);
+        }
+    })?;
+    report.take_changes(&outcome, &prepared.project);
+    let status = report.conclude(&outcome, prepared.plan.receipt);
+    report.sign_receipt();
+    Ok(status)
 }
 
 /// A profile by the name it is asked for, any other policy by its file.
@@ -211,9 +226,10 @@ pub fn refused(options: &Options, reason: &str) -> Option<std::io::Error> {
 /// Everything decided, nothing done.
 #[derive(Debug)]
 pub struct Prepared {
-    pub project: PathBuf,
     pub selected: Selected,
     pub plan: SandboxPlan,
+    /// Real, absolute.
+    pub project: PathBuf,
     /// What the command gets because it is an agent's.
     pub overlay: Option<Overlay>,
     pub egress: Option<Egress>,
@@ -262,12 +278,13 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
         doors: egress.as_ref().map(Egress::doors).unwrap_or_default(),
         home: overlay.as_ref().and_then(|overlay| overlay.home.clone()),
         files: files.collect(),
+        receipt: options.receipt,
     };
     let plan = lower::lower(policy, &terrain, kernel, request)?;
     Ok(Prepared {
-        project: scene.project,
         selected,
         plan,
+        project: scene.project,
         overlay,
         egress,
         withheld,
@@ -350,34 +367,3 @@ const NOT_IN_LANDLOCK: &[&str] = &[
     "nothing protects .git/hooks and its kin inside writable trees",
     "permissions, owners, times and attributes of files outside are protected by their owners only",
 ];
-
-/// Time-ordered and unique: 48 bits of milliseconds and 80 random bits, in lower-case base 32.
-#[must_use]
-pub fn run_id() -> String {
-    const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-    let millis = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_millis();
-    let mut random = [0u8; 10];
-    // Without the device the time and the pid still tell runs apart.
-    if fs::File::open("/dev/urandom")
-        .and_then(|mut f| f.read_exact(&mut random))
-        .is_err()
-    {
-        for (to, from) in random.iter_mut().zip(std::process::id().to_le_bytes()) {
-            *to = from;
-        }
-    }
-    let low = random
-        .iter()
-        .fold(0u128, |value, byte| (value << 8) | u128::from(*byte));
-    let value = (millis << 80) | low;
-    (0..26)
-        .rev()
-        .map(|place| {
-            let index = usize::try_from((value >> (place * 5)) & 31).unwrap_or(0);
-            ALPHABET.get(index).map_or('0', |byte| char::from(*byte))
-        })
-        .collect()
-}

@@ -5,7 +5,9 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
+use crate::receipt::{self, Answer};
 use crate::sys::process::Change;
 use crate::sys::socket::{self, Wait};
 
@@ -31,6 +33,9 @@ pub(crate) enum Report {
     Doors(Vec<Option<OwnedFd>>),
     /// Where seccomp's notifications arrive.
     Listener(OwnedFd),
+    /// What came of the canaries, in the order of the plan's, or none if they were not wanted. The next thing is the command,
+    /// unless one of them was a surprise.
+    Receipt { answers: Vec<Answer>, duration: Duration },
     /// The command was stopped (Ctrl-Z).
     Stopped,
     /// The command ended.
@@ -44,6 +49,8 @@ pub(crate) enum Order {
     Go,
     /// Owners are mapped: trees of other owners may be mounted.
     Mapped,
+    /// What the command can change has been listed: it may start.
+    Listed,
     /// Pass a signal on to the command.
     Signal(i32),
     /// Ask the whole tree to end (SIGTERM, and wake what is stopped).
@@ -80,6 +87,17 @@ impl Report {
             Self::Terminal(fd) => socket::send(socket, b"T", Some(fd.as_fd())),
             Self::Doors(doors) => send_doors(socket, &doors),
             Self::Listener(fd) => socket::send(socket, b"L", Some(fd.as_fd())),
+            Self::Receipt { answers, duration } => {
+                let mut bytes = vec![b'R'];
+                let micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
+                bytes.extend(micros.to_le_bytes());
+                bytes.extend(
+                    answers
+                        .into_iter()
+                        .flat_map(|answer| receipt::encode(answer).to_le_bytes()),
+                );
+                socket::send(socket, &bytes, None)
+            }
             Self::Stopped => socket::send(socket, b"S", None),
             Self::Ended { change, cause } => {
                 let (kind, value) = match change {
@@ -127,6 +145,7 @@ impl Report {
             },
             (b'T', Some(fd)) => Self::Terminal(fd),
             (b'L', Some(fd)) => Self::Listener(fd),
+            (b'R', None) => receipt_of(body).ok_or_else(malformed)?,
             (b'S', None) => Self::Stopped,
             (b'E', None) => {
                 let value = word(body, 2).ok_or_else(malformed)?;
@@ -147,6 +166,21 @@ impl Report {
         };
         Ok(Some(report))
     }
+}
+
+/// A duration in microseconds, then the answers: eight bytes each.
+fn receipt_of(body: &[u8]) -> Option<Report> {
+    let (numbers, []) = body.as_chunks::<8>() else {
+        return None;
+    };
+    let (micros, answers) = numbers.split_first()?;
+    Some(Report::Receipt {
+        answers: answers
+            .iter()
+            .map(|bytes| receipt::decode(i64::from_le_bytes(*bytes)))
+            .collect(),
+        duration: Duration::from_micros(u64::try_from(i64::from_le_bytes(*micros)).ok()?),
+    })
 }
 
 /// One byte per door, 1 for those whose descriptor comes along.
@@ -173,6 +207,7 @@ impl Order {
         match self {
             Self::Go => bytes.push(b'G'),
             Self::Mapped => bytes.push(b'M'),
+            Self::Listed => bytes.push(b'L'),
             Self::Signal(signal) => {
                 bytes.push(b'K');
                 bytes.extend(signal.to_le_bytes());
@@ -192,6 +227,7 @@ impl Order {
         match tag {
             b'G' => Ok(Some(Self::Go)),
             b'M' => Ok(Some(Self::Mapped)),
+            b'L' => Ok(Some(Self::Listed)),
             b'K' => word(body, 0).map(|s| Some(Self::Signal(s))).ok_or_else(malformed),
             b'T' => Ok(Some(Self::Terminate)),
             b'E' => Ok(Some(Self::End)),

@@ -39,7 +39,11 @@ const CONFINE: &[(Step, &str)] = &[
     (Step::Seccomp, "seccomp::install"),
     (Step::CloseRange, "fd::close_on_exec_from_3("),
 ];
-const AGENT: &[(Step, &str)] = &[(Step::CloseRange, "confine("), (Step::Exec, "process::exec(")];
+const AGENT: &[(Step, &str)] = &[
+    (Step::CloseRange, "confine("),
+    (Step::Receipt, "take_receipt("),
+    (Step::Exec, "process::exec("),
+];
 
 /// The marks stand in the source from `start` on, each after the one before, and in the order of `Step::ORDER`.
 fn assert_order(source: &str, start: &str, marks: &[(Step, &str)]) {

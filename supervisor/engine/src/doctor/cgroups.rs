@@ -3,7 +3,7 @@
 use glee_sandbox::cgroup::{self, Controller, Place, Request};
 
 use super::{Check, Draft};
-use crate::run::run_id;
+use crate::run_id::run_id;
 
 /// A row for each controller. None of them is required: the report of a run says what is missing.
 pub(super) fn all() -> Vec<Check> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::audit::verify::verify;
-use crate::run::run_id;
+use crate::run_id::run_id;
 
 struct Dir(PathBuf);
 

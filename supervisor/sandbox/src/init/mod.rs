@@ -3,6 +3,7 @@
 //! The command is never pid 1, and pid 1 is never dumpable: nothing inside can look into it or stop it.
 
 mod agent;
+mod canaries;
 mod doors;
 mod memory;
 mod name;
@@ -19,6 +20,7 @@ use crate::control::{Order, Report};
 use crate::launch::idmap::Trees;
 use crate::plan::{Containment, Namespace, SandboxPlan};
 use crate::seccomp::Instruction;
+use crate::sys::canary::Bait;
 use crate::sys::errand::NetworkMaker;
 use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Side};
@@ -33,6 +35,8 @@ pub(crate) struct Inheritance<'a> {
     pub(crate) namespaces: Vec<Namespace>,
     pub(crate) filter: &'a [Instruction],
     pub(crate) trees: Trees,
+    /// A socket of the host, for one of the canaries.
+    pub(crate) bait: Option<Bait>,
     pub(crate) control: OwnedFd,
     /// Readable end of a pipe whose other end only the supervisor holds.
     pub(crate) alive: OwnedFd,
@@ -44,6 +48,8 @@ pub(crate) struct Inheritance<'a> {
     /// Signals that the caller ignores, and the command too.
     pub(crate) ignored: Vec<i32>,
     pub(crate) started: Instant,
+    /// The supervisor lists what the command could change, and says when it has.
+    pub(crate) listed: bool,
     /// The watchdog counts memory because no cgroup does.
     pub(crate) watch_memory: bool,
 }
@@ -120,6 +126,9 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
         Containment::Namespaces => enter(inheritance, network)?,
         // No pid namespace holds the tree together: orphans come to us, and we end them.
         Containment::Landlock | Containment::Inherit => process::child_subreaper().step("subreaper")?,
+    }
+    if inheritance.listed {
+        wait_for(Order::Listed, inheritance).step("wait for the list of files")?;
     }
     // PDEATHSIG is lost by a change of ids, and never fires for a parent that died before it was set.
     tie(plan).step("die with parent")?;

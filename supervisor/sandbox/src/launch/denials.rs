@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use super::outcome::Denied;
 use crate::seccomp::{Arch, Call, FilterSpec, Table, Verdict};
-use crate::sys::seccomp;
+use crate::sys::seccomp::{self, Notice};
 
 /// Different denied calls that are remembered.
 const MOST: usize = 1000;
@@ -23,17 +23,7 @@ impl Denials {
         let Ok(Some(notice)) = seccomp::receive(listener.as_fd()) else {
             return;
         };
-        let call = Call {
-            nr: notice.nr.unsigned_abs(),
-            args: notice.args,
-        };
-        let verdict = spec.map_or(Verdict::Kill, |spec| table.decide(spec, Arch::NATIVE, &call));
-        let (errno, why) = match verdict {
-            Verdict::Deny(denial) => (i32::from(denial.errno), denial.why),
-            Verdict::Errno(errno) => (i32::from(errno), ""),
-            // The filter asked although this code would not: refuse, it is the safe side.
-            Verdict::Allow | Verdict::Kill => (libc::EPERM, ""),
-        };
+        let (call, errno, why) = decide(&notice, spec, table);
         let program = fs::read_to_string(format!("/proc/{}/comm", notice.pid))
             .unwrap_or_default()
             .trim_end()
@@ -62,6 +52,31 @@ impl Denials {
     pub(super) fn into_list(self) -> Vec<Denied> {
         self.0.into_values().collect()
     }
+}
+
+/// Takes one call from the listener and refuses it, unremembered: it was one of our own canaries. True if there was one.
+pub(super) fn refuse_canary(listener: &OwnedFd, spec: Option<&FilterSpec>, table: &Table) -> bool {
+    let Ok(Some(notice)) = seccomp::receive(listener.as_fd()) else {
+        return false;
+    };
+    let (_, errno, _) = decide(&notice, spec, table);
+    seccomp::refuse(listener.as_fd(), notice.id, errno).is_ok()
+}
+
+/// The call, the error it gets, and why.
+fn decide(notice: &Notice, spec: Option<&FilterSpec>, table: &Table) -> (Call, i32, &'static str) {
+    let call = Call {
+        nr: notice.nr.unsigned_abs(),
+        args: notice.args,
+    };
+    let verdict = spec.map_or(Verdict::Kill, |spec| table.decide(spec, Arch::NATIVE, &call));
+    let (errno, why) = match verdict {
+        Verdict::Deny(denial) => (i32::from(denial.errno), denial.why),
+        Verdict::Errno(errno) => (i32::from(errno), ""),
+        // The filter asked although this code would not: refuse, it is the safe side.
+        Verdict::Allow | Verdict::Kill => (libc::EPERM, ""),
+    };
+    (call, errno, why)
 }
 
 /// The pid by which a process knows itself in its innermost namespace.

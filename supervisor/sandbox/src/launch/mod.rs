@@ -3,6 +3,7 @@
 //! INVARIANT: whatever happens, what was made here (processes, cgroups, placeholders) is gone when `run` returns; if this
 //! process is killed, the janitor sees to it.
 
+mod changes;
 mod companion;
 mod denials;
 pub(crate) mod idmap;
@@ -23,6 +24,7 @@ use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
+pub use changes::{Change, Changed, Changes, Doubt, Found, Judge, Verdict};
 pub use companion::Serve;
 pub use outcome::{Appeared, Denied, End, LaunchError, Layers, Outcome};
 
@@ -30,20 +32,23 @@ use crate::cgroup;
 use crate::control::Order;
 use crate::init::{self, Inheritance};
 use crate::plan::{Containment, Namespace, SandboxPlan};
+use crate::receipt::Attempt;
 use crate::seccomp::{self, Arch, Table};
+use crate::sys::canary::Bait;
 use crate::sys::event;
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::term::Size;
 use crate::sys::{fd, path, socket, term};
+use changes::{Before, Crew, Since};
 use companion::Companion;
 use idmap::{Holders, Trees};
 use janitor::Janitor;
 use placeholders::Placeholders;
-use setids::Since;
 use warden::Warden;
 
-/// Carries out the plan. The process must have one thread. `serve` is for a plan with doors.
-pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>) -> Result<Outcome, LaunchError> {
+/// Carries out the plan. The process must have one thread. `serve` is for a plan with doors, `judge` for who wants to know
+/// what was changed.
+pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>, judge: Option<&dyn Judge>) -> Result<Outcome, LaunchError> {
     let (started, since) = (Instant::now(), Since::now());
     fd::ensure_stdio().map_err(|error| LaunchError::step("standard files", error))?;
     stdio::check(plan)?;
@@ -72,6 +77,7 @@ pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>) -> Result<Outcome, Lau
         since,
         janitor: &janitor,
         companion: companion.as_ref(),
+        judge: judge.filter(|_| changes::concerns(plan)),
     };
     let result = guarded(plan, &table, &filter, &facts, Ends { ours, theirs }, caller);
     let served = companion.and_then(Companion::finish);
@@ -101,14 +107,19 @@ fn guarded(
             .entrust_lock(lock)
             .map_err(|error| LaunchError::step("janitor", error))?;
     }
-    let child = start(plan, filter, ends, &group.group, &missing, &caller)?;
+    let mut child = start(plan, filter, ends, &group.group, &missing, &caller)?;
+    let before = child.before.take();
     let mut outcome = supervise::watch(plan, child, table, &group.group, &caller)?;
     if plan.containment == Containment::Namespaces {
         let found = quarantine::after(plan);
         outcome.set_aside.extend(found.aside);
         outcome.not_disarmed.extend(found.armed);
-        (outcome.privileges_removed, outcome.privileges_unknown) = setids::strip(plan, caller.since);
     }
+    let asked = before.as_ref().zip(caller.judge);
+    let found = changes::after(plan, caller.since, asked, Crew::Several);
+    outcome.changes = found.changes;
+    outcome.privileges_removed = found.stripped;
+    outcome.privileges_unknown = found.not_stripped;
     outcome.layers.missing_limits = missing.iter().map(|m| format!("{}: {}", m.limit, m.reason)).collect();
     Ok(outcome)
 }
@@ -139,6 +150,7 @@ pub(crate) struct Caller<'a> {
     since: Since,
     janitor: &'a Janitor,
     companion: Option<&'a Companion>,
+    judge: Option<&'a dyn Judge>,
 }
 
 /// Removes the cgroups on every way out.
@@ -172,6 +184,8 @@ struct Child {
     _alive: OwnedFd,
     namespaces: Vec<Namespace>,
     warden: Option<Warden>,
+    /// What the writable trees held before the command started, if anybody asked.
+    before: Option<Before>,
 }
 
 fn compile(plan: &SandboxPlan) -> Result<(Table, Vec<seccomp::Instruction>), LaunchError> {
@@ -197,12 +211,15 @@ fn start(
     let (alive_read, alive_write) = fd::pipe().map_err(named("liveness pipe"))?;
     let trees = Trees::prepare(plan)?;
     let groups = group.entry().map_err(named("cgroup"))?;
+    let wants_bait = plan.canaries.iter().any(|canary| canary.attempt == Attempt::HostSocket);
+    let bait = wants_bait.then(Bait::lay).transpose().map_err(named("receipt"))?;
     let v2 = group.v2_dir().and_then(|dir| path::open_dir_exact(dir).ok());
     let mut inheritance = Inheritance {
         plan,
         namespaces: plan.namespaces.clone(),
         filter,
         trees,
+        bait,
         control: theirs,
         alive: alive_read,
         groups: Some(groups),
@@ -210,6 +227,7 @@ fn start(
         size: caller.size,
         ignored: caller.ignored.clone(),
         started: caller.started,
+        listed: caller.judge.is_some(),
         watch_memory: missing.iter().any(|m| m.limit == cgroup::Controller::Memory),
     };
     // The cgroup namespace comes later, from inside: its root must be the group that the child has entered by then. So
@@ -249,6 +267,7 @@ fn start(
                 _alive: alive_write,
                 namespaces,
                 warden: None,
+                before: None,
             };
             // Before the child may go on: whoever cleans up after us must be able to see its end.
             let entrusted = caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"));
@@ -261,6 +280,12 @@ fn start(
                 let _ = process::pidfd_kill(child.pidfd.as_fd(), libc::SIGKILL);
                 let _ = process::wait(pid.0, 0);
                 return Err(error);
+            }
+            if caller.judge.is_some() {
+                // While the child builds its root, at whose end it waits for this.
+                child.before = Some(Before::list(plan));
+                // Should it have failed meanwhile, it has said why.
+                let _ = Order::Listed.send(child.control.as_fd());
             }
             Ok(child)
         }

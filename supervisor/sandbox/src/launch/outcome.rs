@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use crate::control::Cause;
 use crate::init::root::Failure;
+use crate::launch::changes::Changes;
 use crate::launch::placeholders::Unprotected;
+use crate::receipt::Receipt;
 use crate::sys::process::Usage;
 
 /// How the command ended.
@@ -65,6 +67,8 @@ pub struct Outcome {
     pub out_of_pids: bool,
     pub duration: Duration,
     pub usage: Usage,
+    /// What the canaries found. `None` if the run was ended before.
+    pub receipt: Option<Receipt>,
     pub denied: Vec<Denied>,
     pub appeared: Vec<Appeared>,
     /// Directories in which such names would not have been seen.
@@ -79,6 +83,8 @@ pub struct Outcome {
     pub privileges_removed: Vec<PathBuf>,
     /// Trees that could not be looked through for such files.
     pub privileges_unknown: Vec<PathBuf>,
+    /// What the run changed where it could write, if anybody asked.
+    pub changes: Option<Changes>,
     pub layers: Layers,
 }
 
@@ -99,8 +105,26 @@ pub enum LaunchError {
     StandardFile { name: &'static str },
     #[error("the built-in list of system calls is damaged")]
     SyscallTable,
+    #[error("the sandbox does not hold: {}", surprises(.receipt))]
+    Canary { receipt: Receipt },
     #[error("the sandbox ended before the command started")]
     Lost,
+}
+
+fn surprises(receipt: &Receipt) -> String {
+    let list: Vec<String> = receipt
+        .surprises()
+        .map(|tried| {
+            let (canary, expected) = (&tried.canary, tried.canary.expected.words());
+            format!(
+                "{}: {}: expected {expected}, got {}",
+                canary.name(),
+                canary.tried(),
+                tried.got()
+            )
+        })
+        .collect();
+    list.join("; ")
 }
 
 fn about(detail: &str) -> String {
@@ -134,6 +158,11 @@ impl LaunchError {
                 Some("the directory must be writable for you, or name it under `unprotect:` in the policy".to_owned())
             }
             Self::StandardFile { .. } => Some("redirect it from or to a file, or `/dev/null`".to_owned()),
+            Self::Canary { .. } => Some(
+                "something on this machine undoes a lock (a tracer, a kernel module, a patched kernel): report it; \
+                 `--receipt off` would run the command all the same"
+                    .to_owned(),
+            ),
             Self::SyscallTable | Self::Lost => None,
         }
     }

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use super::companion::Companion;
-use super::denials::Denials;
+use super::denials::{self, Denials};
 use super::outcome::{End, LaunchError, Layers, Outcome};
 use super::terminal::Relay;
 use super::warden::Warden;
@@ -13,6 +13,7 @@ use super::{Caller, Child, quarantine};
 use crate::cgroup::Group;
 use crate::control::{Cause, Order, Report};
 use crate::plan::SandboxPlan;
+use crate::receipt::{Answer, Receipt};
 use crate::seccomp::Table;
 use crate::sys::event::{self, Want};
 use crate::sys::landlock;
@@ -59,6 +60,10 @@ struct Supervisor<'a> {
     relay: Option<Relay>,
     listener: Option<OwnedFd>,
     denials: Denials,
+    /// Calls that the filter handed to us before the receipt: those of the canaries.
+    notified: u32,
+    /// The last word before the command: from here on it is the command that ends, and whose calls are denied.
+    receipt: Option<Receipt>,
     /// Signals of the ending kind that were passed on. The second one ends the run.
     asked_to_end: u32,
     /// The signal with which the run was ended at the caller's wish.
@@ -69,8 +74,6 @@ struct Supervisor<'a> {
     ended: Option<(Change, Option<Cause>)>,
     /// The other end of the control socket is closed: nothing more to hear, only the end to wait for.
     silent: bool,
-    /// The last lock was heard of: from here on it is the command that ends.
-    complete: bool,
 }
 
 /// How far the deadline has got.
@@ -103,6 +106,8 @@ pub(super) fn watch(
         relay: None,
         listener: None,
         denials: Denials::default(),
+        notified: 0,
+        receipt: None,
         asked_to_end: 0,
         ended_by: None,
         timeout: plan
@@ -113,7 +118,6 @@ pub(super) fn watch(
         not_executed: None,
         ended: None,
         silent: false,
-        complete: plan.seccomp.is_none(),
     };
     let usage = supervisor.serve(&caller.signals)?;
     supervisor.finish(usage, started)
@@ -153,10 +157,8 @@ impl Supervisor<'_> {
             {
                 relay.turn(typed.readable || typed.hangup);
             }
-            if denial.readable
-                && let Some(listener) = &self.listener
-            {
-                self.denials.answer(listener, self.plan.seccomp.as_ref(), self.table);
+            if denial.readable {
+                self.answer().map_err(lost)?;
             } else if denial.hangup {
                 self.listener = None;
             }
@@ -173,6 +175,21 @@ impl Supervisor<'_> {
                 return Ok(waited.map(|(_, _, usage)| usage).unwrap_or_default());
             }
         }
+    }
+
+    /// Answers a call that the filter handed to us.
+    fn answer(&mut self) -> std::io::Result<()> {
+        // A receipt that is under way was sent before any call of the command.
+        while self.receipt.is_none() && self.hear()? {}
+        let (Some(listener), spec) = (&self.listener, self.plan.seccomp.as_ref()) else {
+            return Ok(());
+        };
+        if self.receipt.is_some() {
+            self.denials.answer(listener, spec, self.table);
+        } else if denials::refuse_canary(listener, spec, self.table) {
+            self.notified += 1;
+        }
+        Ok(())
     }
 
     fn patience(&self) -> Option<Duration> {
@@ -210,10 +227,8 @@ impl Supervisor<'_> {
                     companion.hand_over(&doors)?;
                 }
             }
-            Report::Listener(listener) => {
-                self.listener = Some(listener);
-                self.complete = true;
-            }
+            Report::Listener(listener) => self.listener = Some(listener),
+            Report::Receipt { answers, duration } => self.file_receipt(&answers, duration),
             // Without a terminal nobody asked for a pause: a command that stops itself does not stop its guardian.
             Report::Stopped if self.relay.is_some() => self.suspend(),
             Report::Stopped => {}
@@ -224,6 +239,16 @@ impl Supervisor<'_> {
             }
         }
         Ok(true)
+    }
+
+    fn file_receipt(&mut self, answers: &[Answer], duration: Duration) {
+        let receipt = Receipt::new(self.plan, answers, duration, self.notified);
+        if receipt.surprises().next().is_some() {
+            self.failure = Some(LaunchError::Canary {
+                receipt: receipt.clone(),
+            });
+        }
+        self.receipt = Some(receipt);
     }
 
     fn order(&self, order: Order) {
@@ -316,7 +341,7 @@ impl Supervisor<'_> {
             return Err(failure);
         }
         let ours = self.ended_by.is_some() || self.timeout == Timeout::Over;
-        if !self.complete && self.ended.is_none() && self.not_executed.is_none() && !ours {
+        if self.receipt.is_none() && self.ended.is_none() && self.not_executed.is_none() && !ours {
             return Err(LaunchError::Lost);
         }
         let verdict = self.group.cause_of_death();
@@ -345,11 +370,13 @@ impl Supervisor<'_> {
             served: None,
             privileges_removed: Vec::new(),
             privileges_unknown: Vec::new(),
+            changes: None,
             cause,
             out_of_memory: verdict.out_of_memory() || cause == Some(Cause::Memory),
             out_of_pids: verdict.out_of_pids(),
             duration: started.elapsed(),
             usage,
+            receipt: self.receipt,
             denied: std::mem::take(&mut self.denials).into_list(),
             layers: Layers {
                 landlock_abi: if self.plan.landlock.is_some() {

@@ -19,6 +19,7 @@ use glee_policy::resolved::{Backend, Isolation, Mode, Network};
 
 use crate::cgroup;
 use crate::plan::{CommandPlan, Containment, Doors, Identity, MadeFile, Namespace, SandboxPlan};
+use crate::receipt;
 use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, SocketRule};
 use crate::survey::Terrain;
 use crate::sys::limits::Resource;
@@ -50,6 +51,7 @@ pub struct Request {
     pub home: Option<PathBuf>,
     /// Made for this run, in place of what the host has there.
     pub files: Vec<MadeFile>,
+    pub receipt: receipt::Wish,
 }
 
 /// A clause that cannot be enforced here.
@@ -130,6 +132,8 @@ pub fn lower(
         rlimits: rlimits(policy, containment),
         landlock,
         seccomp: seccomp(policy, containment),
+        receipt: request.receipt,
+        canaries: Vec::new(),
         command: CommandPlan {
             program: terrain.command.program.clone(),
             argv: request.argv,
@@ -145,6 +149,7 @@ pub fn lower(
         containment,
     };
     plan.ledger = ledger::write(policy, &plan);
+    plan.canaries = receipt::canaries(&plan, kernel.landlock_abi);
     Ok(plan)
 }
 

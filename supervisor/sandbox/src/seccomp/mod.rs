@@ -11,6 +11,7 @@ mod file_rules;
 mod filter;
 mod process_rules;
 mod rules;
+mod scope;
 mod socket_rules;
 mod table;
 
@@ -18,6 +19,7 @@ pub use assemble::Instruction;
 pub use compile::compile;
 pub use filter::{Call, Denial, DenialAction, FilterSpec, NetworkRule, SocketRule, Verdict};
 pub use rules::Rule;
+pub use scope::Scope;
 pub use table::{Action, Arch, Syscall, Table, TableError};
 
 #[cfg(test)]

@@ -145,6 +145,15 @@ pub fn inode_clock() -> io::Result<Duration> {
     Ok(Duration::new(seconds.unwrap_or(0), nanos.unwrap_or(0)))
 }
 
+/// Time since the machine was started, sleep included. Nobody can set this clock.
+pub fn boot_clock() -> io::Result<Duration> {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is a live local the kernel fills.
+    done(unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut now) })?;
+    let (seconds, nanos) = (u64::try_from(now.tv_sec), u32::try_from(now.tv_nsec));
+    Ok(Duration::new(seconds.unwrap_or(0), nanos.unwrap_or(0)))
+}
+
 /// Stops this process as Ctrl-Z would. A process whose group no shell looks after is not stopped: nobody could wake it.
 pub fn stop_self() -> io::Result<()> {
     let set = set_of(&[libc::SIGTSTP]);

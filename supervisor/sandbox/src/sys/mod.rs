@@ -4,7 +4,9 @@
 //! INVARIANT: every wrapper returns the kernel's own error (`io::Error` from `errno`) and keeps no global state.
 #![allow(unsafe_code)]
 
+pub mod canary;
 pub mod caps;
+pub mod dir;
 pub mod errand;
 pub mod event;
 pub mod fd;

@@ -91,18 +91,6 @@ pub fn open_parent(dir: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     openat2(dir.as_raw_fd(), Path::new(".."), flags, libc::RESOLVE_NO_XDEV)
 }
 
-/// Does it lie on a filesystem that lives in memory? There a write through a mapping need not touch the inode's times.
-pub fn on_memory(file: BorrowedFd<'_>) -> io::Result<bool> {
-    /// `ramfs`, which `libc` has no name for.
-    const RAMFS: u32 = 0x8584_58f6;
-    let mut facts = std::mem::MaybeUninit::<libc::statfs>::zeroed();
-    // SAFETY: `facts` has room for the kernel's answer.
-    done(unsafe { libc::fstatfs(file.as_raw_fd(), facts.as_mut_ptr()) })?;
-    // SAFETY: the call succeeded, so the kernel filled the structure (which was zeroed before).
-    let kind = unsafe { facts.assume_init() }.f_type;
-    Ok([libc::TMPFS_MAGIC, libc::HUGETLBFS_MAGIC].contains(&kind) || u32::try_from(kind) == Ok(RAMFS))
-}
-
 /// Removes the file capabilities. True if there were any. Follows links: for paths below `/proc/self/fd`.
 pub fn remove_capability(path: &Path) -> io::Result<bool> {
     let path = cpath(path)?;
@@ -341,6 +329,23 @@ pub fn rename_new_at(dir: BorrowedFd<'_>, from: &OsStr, to: &OsStr) -> io::Resul
     let raw = dir.as_raw_fd();
     // SAFETY: both names are NUL-terminated.
     done(unsafe { libc::renameat2(raw, from.as_ptr(), raw, to.as_ptr(), libc::RENAME_NOREPLACE) })
+}
+
+/// Renames within a directory, over whatever is there: who looks sees the old content or the new one.
+pub fn rename_at(dir: BorrowedFd<'_>, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    let (from, to) = (cpath(Path::new(from))?, cpath(Path::new(to))?);
+    let raw = dir.as_raw_fd();
+    // SAFETY: both names are NUL-terminated.
+    done(unsafe { libc::renameat(raw, from.as_ptr(), raw, to.as_ptr()) })
+}
+
+/// A file that every write extends, made if missing, without following a link and without waiting for a pipe's reader.
+pub fn open_append_at(dir: BorrowedFd<'_>, name: &OsStr, mode: u32) -> io::Result<OwnedFd> {
+    let name = cpath(Path::new(name))?;
+    let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let flags = flags | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: `name` is NUL-terminated.
+    check(unsafe { libc::openat(dir.as_raw_fd(), name.as_ptr(), flags, mode) }.into()).map(own)
 }
 
 /// May this process (by its effective ids) create and remove names in the directory?
