@@ -1,7 +1,7 @@
 //! Trees that do not want to end, and supervisors that die at the wrong moment: what is left afterwards is nothing.
 //!
 //! Small by default; `GLEE_SOAK=full` is the size of the promise: 200 deadlines, 500 kills, a kill after each single system
-//! call, 10,000 kills of a session's writer, 300 among writers of the audit log. Every round has a world of its own, and every
+//! call, 600 kills among writers of the audit log, 10,000 of a session's writer. Every round has a world of its own, and every
 //! failure of a test is listed, not just the first.
 #![allow(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 

@@ -150,7 +150,8 @@ fn told(report: &Value) -> String {
             ),
         ),
         ("memory", format!("{} KiB", at("/max_rss_kb"))),
-        ("audit", at("/audit/entry")),
+        ("receipt", at("/receipt/verdict")),
+        ("audit entry", at("/audit/entry")),
     ];
     rows.retain(|(_, value)| !value.is_empty());
     let rows: Vec<Vec<String>> = rows
@@ -158,13 +159,11 @@ fn told(report: &Value) -> String {
         .map(|(name, value)| vec![Paint::Head.out(name), value])
         .collect();
     let mut out = columns(&rows, "");
-    for (title, key) in [("layers", "layers"), ("receipt", "receipt")] {
-        let object = report.get(key).and_then(Value::as_object).into_iter().flatten();
-        let rows: Vec<Vec<String>> = object.map(|(name, value)| vec![visible(name), text(value)]).collect();
-        section(&mut out, title, &rows);
-    }
-    for (title, key, columns) in LISTS {
-        let list = report.get(key).and_then(Value::as_array).into_iter().flatten();
+    let layers = report.get("layers").and_then(Value::as_object).into_iter().flatten();
+    let rows: Vec<Vec<String>> = layers.map(|(name, value)| vec![visible(name), text(value)]).collect();
+    section(&mut out, "layers", &rows);
+    for (title, pointer, columns) in LISTS {
+        let list = report.pointer(pointer).and_then(Value::as_array).into_iter().flatten();
         let cells = |item: &Value| match item {
             Value::Object(map) => columns
                 .iter()
@@ -183,13 +182,18 @@ fn told(report: &Value) -> String {
     out
 }
 
-/// A list of the report: its title, its key, and of objects the values shown, each under the first name that is there.
+/// A list of the report: its title, its place, and of objects the values shown, each under the first name that is there.
 type List = (&'static str, &'static str, &'static [&'static [&'static str]]);
 
 const LISTS: &[List] = &[
     (
+        "tried before the start",
+        "/receipt/canaries",
+        &[&["name"], &["tried"], &["got"]],
+    ),
+    (
         "denials",
-        "denials",
+        "/denials",
         &[
             &["kind"],
             &["path", "host", "name"],
@@ -201,19 +205,19 @@ const LISTS: &[List] = &[
     ),
     (
         "connections",
-        "egress",
+        "/egress",
         &[&["host"], &["port"], &["verdict"], &["bytes_up"], &["bytes_down"]],
     ),
     (
         "changed files",
-        "changed_files",
-        &[&["change", "kind"], &["path"], &["why", "marks"]],
+        "/changed_files",
+        &[&["change"], &["kind"], &["path"], &["target"], &["executes"]],
     ),
-    ("withheld from the environment", "withheld_env", &[]),
-    ("set aside", "set_aside", &[]),
-    ("not disarmed", "not_disarmed", &[]),
-    ("privileges removed", "privileges_removed", &[]),
-    ("left out", "omitted", &[]),
+    ("withheld from the environment", "/withheld_env", &[]),
+    ("set aside", "/set_aside", &[]),
+    ("not disarmed", "/not_disarmed", &[]),
+    ("privileges removed", "/privileges_removed", &[]),
+    ("left out", "/omitted", &[]),
 ];
 
 fn section(out: &mut String, title: &str, rows: &[Vec<String>]) {
@@ -249,7 +253,7 @@ mod tests {
         let report = json!({
             "run_id": "id", "command": ["a\u{1b}[2K", "b\nc"], "outcome": "exited", "exit_code": 3,
             "denials": [{"kind": "network", "host": "x\u{202e}:443", "count": 2, "rule": "r", "hint": "h\u{7}"}],
-            "changed_files": [{"path": "p\u{1b}c", "change": "created"}], "new key": 1,
+            "changed_files": [{"path": "p\u{1b}c", "change": "created", "kind": "file", "executes": "a hook"}], "new key": 1,
         });
         let text = told(&report);
         assert!(!text.chars().any(|c| c.is_control() && c != '\n'), "{text}");
@@ -258,7 +262,7 @@ mod tests {
             "exited 3",
             "x\\u{202e}:443",
             "h\\u{7}",
-            "created  p\\u{1b}c",
+            "created  file  p\\u{1b}c    a hook",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
