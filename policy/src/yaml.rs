@@ -7,58 +7,20 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use serde_saphyr::granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, options};
 
 use crate::error::{MAX_BYTES, MAX_DEPTH, PolicyError, place, shown};
 use crate::origin::{Origin, Source};
 use crate::scalar::plain;
+pub use crate::tree::{Key, Node, Value};
 
 /// What anchors and aliases may copy: a value counts 1, and 1 for each 16 bytes of its text.
 const MAX_COPIED: usize = 100_000;
 
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Node {
-    pub(crate) value: Value,
-    pub(crate) line: u32,
-    pub(crate) column: u32,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
-    Null,
-    Bool(bool),
-    Int(i128),
-    Float(f64),
-    Text(String),
-    List(Vec<Node>),
-    Map(Vec<(Key, Node)>),
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Key {
-    pub(crate) name: String,
-    pub(crate) line: u32,
-    pub(crate) column: u32,
-}
-
-impl Node {
-    /// What the author wrote, in words for an error.
-    pub(crate) fn found(&self) -> String {
-        match &self.value {
-            Value::Null => "nothing".into(),
-            Value::Bool(b) => format!("`{b}`"),
-            Value::Int(i) => format!("the number `{i}`"),
-            Value::Float(f) => format!("the number `{f}`"),
-            Value::Text(t) => format!("the text `{}`", shown(t)),
-            Value::List(_) => "a list".into(),
-            Value::Map(_) => "a mapping".into(),
-        }
-    }
-}
-
 /// Reads one document. An empty one is `Value::Null`.
-pub(crate) fn read(source: &Source, text: &str) -> Result<Node, PolicyError> {
+pub fn read(source: &Source, text: &str) -> Result<Node, PolicyError> {
     if text.len() > MAX_BYTES {
         return Err(PolicyError::TooLarge {
             at: place(source, 0, 0),
@@ -75,7 +37,7 @@ pub(crate) fn read(source: &Source, text: &str) -> Result<Node, PolicyError> {
     let mut tree = Tree::new(source);
     for event in Parser::new_from_str_with_options(text, options) {
         let (event, span) = event.map_err(|error| in_our_words(source, &error))?;
-        tree.take(event, span.start)?;
+        tree.take(event, span.start, span.start.index()..span.end.index())?;
     }
     Ok(tree.finish())
 }
@@ -104,8 +66,8 @@ pub(crate) fn assemble(source: &Source, tokens: &[Token]) -> Result<Node, Policy
     for token in tokens {
         let at = place(source, token.line, token.column);
         match token.what {
-            What::Word(text) => tree.scalar(text.into(), ScalarStyle::Plain, 0, &at)?,
-            What::Quoted(text) => tree.scalar(text.into(), ScalarStyle::DoubleQuoted, 0, &at)?,
+            What::Word(text) => tree.scalar(text.into(), ScalarStyle::Plain, 0, &at, 0..0)?,
+            What::Quoted(text) => tree.scalar(text.into(), ScalarStyle::DoubleQuoted, 0, &at, 0..0)?,
             What::List => tree.start(Inside::List(Vec::new()), 0, &at)?,
             What::Map => tree.start(Inside::map(), 0, &at)?,
             What::End => tree.end(&at)?,
@@ -115,7 +77,7 @@ pub(crate) fn assemble(source: &Source, tokens: &[Token]) -> Result<Node, Policy
 }
 
 /// Checks that bytes are text, and names the place where they stop being it.
-pub(crate) fn text_of<'a>(source: &Source, bytes: &'a [u8]) -> Result<&'a str, PolicyError> {
+pub fn text_of<'a>(source: &Source, bytes: &'a [u8]) -> Result<&'a str, PolicyError> {
     if bytes.len() > MAX_BYTES {
         return Err(PolicyError::TooLarge {
             at: place(source, 0, 0),
@@ -213,13 +175,13 @@ impl<'s> Tree<'s> {
 
     // The library's enum grows; what is not named here carries no value.
     #[allow(clippy::wildcard_enum_match_arm)]
-    fn take(&mut self, event: Event<'_>, mark: Marker) -> Result<(), PolicyError> {
+    fn take(&mut self, event: Event<'_>, mark: Marker, span: Range<usize>) -> Result<(), PolicyError> {
         let at = marked(self.source, mark);
         if event.tag().is_some() {
             return Err(syntax(at, "tags (`!…`) are not read"));
         }
         match event {
-            Event::Scalar(text, style, anchor, _) => self.scalar(text, style, anchor, &at),
+            Event::Scalar(text, style, anchor, _) => self.scalar(text, style, anchor, &at, span),
             Event::SequenceStart(_, anchor, _) => self.start(Inside::List(Vec::new()), anchor, &at),
             Event::MappingStart(_, anchor, _) => self.start(Inside::map(), anchor, &at),
             Event::SequenceEnd | Event::MappingEnd => self.end(&at),
@@ -235,6 +197,7 @@ impl<'s> Tree<'s> {
             value: Value::Null,
             line: 1,
             column: 1,
+            span: 0..0,
         })
     }
 
@@ -244,6 +207,7 @@ impl<'s> Tree<'s> {
         style: ScalarStyle,
         anchor: usize,
         at: &Origin,
+        span: Range<usize>,
     ) -> Result<(), PolicyError> {
         if self.wants_key() {
             return self.key(text.into_owned(), at);
@@ -258,7 +222,17 @@ impl<'s> Tree<'s> {
             Value::Text(text.into_owned())
         };
         let (line, column) = (at.line, at.column);
-        self.add(Node { value, line, column }, size, anchor, at)
+        self.add(
+            Node {
+                value,
+                line,
+                column,
+                span,
+            },
+            size,
+            anchor,
+            at,
+        )
     }
 
     fn wants_key(&self) -> bool {
@@ -324,7 +298,17 @@ impl<'s> Tree<'s> {
             Inside::List(items) => Value::List(items),
             Inside::Map { entries, .. } => Value::Map(entries),
         };
-        self.add(Node { value, line, column }, size, anchor, at)
+        self.add(
+            Node {
+                value,
+                line,
+                column,
+                span: 0..0,
+            },
+            size,
+            anchor,
+            at,
+        )
     }
 
     fn alias(&mut self, anchor: usize, at: &Origin) -> Result<(), PolicyError> {
@@ -346,7 +330,10 @@ impl<'s> Tree<'s> {
         );
         self.copied = self.copied.saturating_add(size.weight);
         match node {
-            Some(node) => self.add(node, size, 0, at),
+            Some(mut node) => {
+                node.span = 0..0;
+                self.add(node, size, 0, at)
+            }
             None => Err(PolicyError::TooManyAliases { at: at.clone() }),
         }
     }

@@ -15,6 +15,7 @@ mod seen;
 mod support;
 
 mod agents;
+mod audit;
 mod commands;
 mod descriptors;
 mod endings;
@@ -31,7 +32,9 @@ mod owners;
 mod paths;
 mod policies;
 mod readonly;
+mod receipts;
 mod reports;
+mod runs;
 mod sessions;
 mod signals;
 mod together;

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::args_policy::ExplainArgs;
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit status: 0 if the profile `restricted` can be enforced here, else 1.
@@ -53,6 +55,8 @@ Example:
         #[arg(long)]
         json: bool,
     },
+    /// Say whether something is allowed, by which clause, enforced by which step, and what would change that
+    Explain(ExplainArgs),
     /// Show what would be done, step by step, and which step enforces which clause; do nothing
     #[command(after_help = "Example:\n  glee-supervisor policy plan restricted -- make test")]
     Plan {

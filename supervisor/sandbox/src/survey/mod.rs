@@ -129,6 +129,8 @@ pub struct Setting<'a> {
     pub home: Option<&'a Path>,
     /// This program's own configuration, trust included.
     pub config: Option<&'a Path>,
+    /// Where this program keeps its audit log: neither writable nor seen inside, whatever is granted around it.
+    pub state: Option<&'a Path>,
     pub caller: Caller,
     pub command: FoundCommand,
     pub links: Vec<(PathBuf, PathBuf)>,
@@ -192,7 +194,8 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         bare: &seen.bare,
         home: setting.home,
         own: &gitconfig::read(own_configuration(setting.home), setting.home),
-        more: &home::names(setting.home, setting.config, &trees, secrets),
+        more: &home::names(setting.home, [setting.config, setting.state], &trees, secrets),
+        state: setting.state,
         unprotected: &policy.unprotected,
     });
     let before = before::find(&trees, &git, &seen.repositories, &islands, &policy.unprotected);
@@ -203,6 +206,9 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         .filter(|path| matches!(placeholders::look(path), placeholders::Found::Other(_)))
         .collect();
     denied.hidden.extend(secrets::find(&project, setting.home, &cover));
+    denied
+        .hidden
+        .extend(setting.state.and_then(|state| secrets::of_ours(state, policy, &cover)));
     Ok(Terrain {
         caller: setting.caller,
         project_owner: (owner.uid(), owner.gid()),
