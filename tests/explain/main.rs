@@ -1,4 +1,5 @@
 //! `policy explain` against reality: random policies and random questions, each answer checked by doing it in the sandbox.
+//! `policy learn` the same way: what it writes is run under.
 //!
 //! Small by default; `GLEE_SOAK=full` is the size of the promise. A failure prints the seed; `GLEE_SEED` repeats it.
 #![allow(
@@ -11,6 +12,8 @@
 mod ask;
 mod chance;
 mod hints;
+mod learn;
+mod net;
 mod paths;
 mod policies;
 mod terrain;
@@ -37,4 +40,7 @@ macro_rules! claims {
 claims! {
     what_is_said_of_paths_and_variables_is_what_happens => crate::paths::prove;
     what_a_hint_says_is_what_allows_it => crate::hints::prove;
+    what_is_said_of_connections_is_what_happens => crate::net::prove;
+    what_was_learned_lets_the_command_pass_and_no_secret => crate::learn::prove;
+    names_that_were_refused_are_learned => crate::learn::prove_network;
 }

@@ -42,7 +42,7 @@ const READ: &[&str] = &[
     "@OUT/prog",
     "/etc",
     "/etc/shells",
-    "/var/lib",
+    "/var/cache",
     "/",
 ];
 

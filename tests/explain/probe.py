@@ -66,6 +66,8 @@ def attempt(use, path, later):
             {"read": read, "exec": execute}[use](path)
         return "ok"
     except OSError as error:
+        if error.errno == errno.ENOEXEC:
+            return "ok"  # Nothing refused it; it is just no program.
         return errno.errorcode[error.errno]
 
 

@@ -57,7 +57,7 @@ pub(crate) fn fill(world: &World, chance: &mut Chance) {
         ("loop2", "@PROJECT/loop1"),
         ("loop1", "@PROJECT/loop2"),
         ("/etc/passwd", "@PROJECT/link_passwd"),
-        ("/etc/shadow", "@PROJECT/link_shadow"),
+        ("/etc/hostname", "@PROJECT/link_hostname"),
         ("/proc/self/cwd", "@PROJECT/link_cwd"),
         ("@OUT/tree", "@HOME/link_out"),
         ("project/a", "@HOME/link_project"),

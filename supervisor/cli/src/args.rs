@@ -33,7 +33,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Show what this machine can enforce, and what to do about the rest
     Doctor(DoctorArgs),
-    /// List, show, check and plan policies
+    /// List, show, check, plan, explain and learn policies
     #[command(subcommand, after_help = "Example:\n  glee-supervisor policy show workspace")]
     Policy(PolicyCommand),
     /// List, show, create and import the project's agents

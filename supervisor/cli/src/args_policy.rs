@@ -1,4 +1,4 @@
-//! The command line of `policy explain`.
+//! The command line of `policy explain` and `policy learn`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -67,5 +67,28 @@ pub(crate) struct ExplainArgs {
 
     /// The command that would run, after `--` [default: /bin/sh]
     #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What the policy denies stays denied; the run is an ordinary one, and its exit status is the command's own.
+Secrets (keys, tokens, .env, files with logins) are never proposed, only listed as comments. A command
+that stops at its first denial is learned from in several runs: save what was learned as a profile of
+your own, and learn from that with --policy.
+
+Example:
+  glee-supervisor policy learn --output build.yml -- make test")]
+pub(crate) struct LearnArgs {
+    /// The profile that is run under and extended
+    #[arg(long, value_name = "NAME", default_value = "workspace")]
+    pub(crate) policy: String,
+
+    /// Write the policy here [default: stdout, after what the command prints]
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// The command and its arguments, after `--`
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use glee_engine::audit::record::Need;
 use glee_engine::explain::{Explained, Question, explain};
 use glee_engine::project::{Scene, SceneError};
-use glee_engine::run::{self, Observe, Options, Refusal};
+use glee_engine::run::{self, Observe, Options, Purpose, Refusal};
 use glee_engine::text::visible;
 use glee_policy::Flags;
 use glee_sandbox::answer::Use;
@@ -53,6 +53,7 @@ fn answer(arguments: ExplainArgs, project: Option<PathBuf>) -> Result<i32, Refus
         timeout: None,
     };
     let options = Options {
+        purpose: Purpose::Work,
         policy,
         project,
         flags,

@@ -11,6 +11,7 @@ mod audit;
 mod context;
 mod doctor;
 mod explain;
+mod learn;
 mod logs;
 mod memory;
 mod policy;

@@ -1,4 +1,4 @@
-//! `policy list`, `show`, `check` and `plan`; `explain` is a file of its own.
+//! `policy list`, `show`, `check` and `plan`; `explain` and `learn` have files of their own.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use glee_engine::catalog::{self, Listed};
 use glee_engine::clauses::{Clause, clauses};
 use glee_engine::plan_view::PlanView;
 use glee_engine::project::Scene;
-use glee_engine::run::{self, Observe, Options, Refusal};
+use glee_engine::run::{self, Observe, Options, Purpose, Refusal};
 use glee_engine::select::{self, Selected};
 use glee_engine::text::{columns, visible};
 use glee_policy::Flags;
@@ -16,9 +16,9 @@ use glee_sandbox::receipt::Wish;
 use serde::Serialize;
 
 use crate::args_more::PolicyCommand;
-use crate::explain;
 use crate::print::{self, Paint};
 use crate::run::announce_policy;
+use crate::{explain, learn};
 
 /// The run id in a printed plan: the same command prints the same plan.
 pub(crate) const PLANNED: &str = "plan";
@@ -30,6 +30,7 @@ pub(crate) fn policy(command: PolicyCommand, project: Option<PathBuf>) -> i32 {
         PolicyCommand::Show { policy, json } => show(policy.as_deref(), project.as_deref(), json),
         PolicyCommand::Check { file, json } => check(&file, project.as_deref(), json),
         PolicyCommand::Explain(arguments) => Ok(explain::run(arguments, project)),
+        PolicyCommand::Learn(arguments) => Ok(learn::run(arguments, project)),
         PolicyCommand::Plan { policy, json, command } => plan(policy, project, json, command),
     };
     done.unwrap_or_else(|refusal| print::refusal(&refusal, 1))
@@ -158,6 +159,7 @@ fn plan(policy: Option<String>, project: Option<PathBuf>, json: bool, command: V
     let flags = Flags::none(std::env::current_dir().unwrap_or_default());
     let prepared = run::prepare(
         &Options {
+            purpose: Purpose::Work,
             policy,
             project,
             flags,

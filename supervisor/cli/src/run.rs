@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use glee_engine::agent::overlay::Overlay;
 use glee_engine::audit::record::Need;
-use glee_engine::run::{self, Observe, Options, Prepared};
+use glee_engine::run::{self, Observe, Options, Prepared, Purpose};
 use glee_engine::select::Selected;
 use glee_engine::text::visible;
 use glee_engine::trust::Standing;
@@ -20,6 +20,7 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
     let summary = !arguments.no_denials;
     let cwd = std::env::current_dir().unwrap_or_default();
     let options = Options {
+        purpose: Purpose::Work,
         policy: arguments.policy,
         project,
         flags: Flags {
@@ -121,7 +122,7 @@ fn unsupported(arguments: &RunArgs) -> Option<&'static str> {
 }
 
 /// What must be said before the command starts.
-fn announce(prepared: &Prepared) {
+pub(crate) fn announce(prepared: &Prepared) {
     announce_policy(&prepared.selected);
     if let Some(note) = prepared.overlay.as_ref().and_then(Overlay::note) {
         print::note(&note);

@@ -18,6 +18,7 @@ pub mod host;
 pub mod keyring;
 pub mod label;
 pub mod later;
+pub mod learn;
 pub mod library;
 pub mod logs;
 pub mod memory;

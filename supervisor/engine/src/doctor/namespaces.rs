@@ -22,7 +22,7 @@ use super::trial::{Account, account, attempt};
 use super::{Check, Draft, plain};
 use crate::audit::record::Need;
 use crate::project::Scene;
-use crate::run::{self, Options};
+use crate::run::{self, Options, Purpose};
 use crate::run_id::run_id;
 
 const NO_NAMESPACE: &str = "one of:
@@ -192,6 +192,7 @@ pub(super) fn whole(project: Option<&Path>) -> Check {
 fn build(project: Option<&Path>) -> Account {
     let scene = Scene::find(project).map_err(|error| (error.to_string(), String::new()))?;
     let options = |command: Vec<OsString>| Options {
+        purpose: Purpose::Work,
         policy: Some("restricted".to_owned()),
         project: Some(scene.project.clone()),
         flags: Flags::none(scene.cwd.clone()),

@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use glee_policy::Source;
 use glee_policy::grants::Cover;
 use glee_policy::hint;
 use glee_policy::resolved::{Deny, FsAccess, Grant, ResolvedPolicy};
 use glee_sandbox::answer::{self, Answer, Look, OnHost, Presence, Reason, Seen, Use};
 use glee_sandbox::plan::{MountStep, SandboxPlan};
+use glee_sandbox::survey::private_dirs;
 use glee_sandbox::sys::path::is_writable;
 
 use super::{Explained, place};
@@ -94,7 +96,14 @@ impl About<'_> {
             },
             Reason::Hidden { at } => self.hidden(said, at),
             Reason::HiddenLater { clause } => match self.policy.denied_by(at) {
-                Some(deny) => by_deny(said, deny).note("it is hidden as soon as it appears"),
+                Some(deny) => {
+                    let said = by_deny(said, deny);
+                    if said.note.is_none() {
+                        said.note("it is hidden as soon as it appears")
+                    } else {
+                        said
+                    }
+                }
                 None => {
                     said.clause.clone_from(clause);
                     said
@@ -254,6 +263,10 @@ impl About<'_> {
     /// A link of the project that leads out of it cannot be granted: what it lies in can, and then what it leads to.
     fn grantable(&self, path: &Path) -> PathBuf {
         let project = &self.scene.project;
+        // Private as soon as they are granted, and only inside what they lie in.
+        if private_dirs(project).iter().any(|dir| path.starts_with(dir)) {
+            return project.join(".glee");
+        }
         let walked = walk(path);
         let leads_out = path.starts_with(project) && !walked.path.starts_with(project);
         let link = walked.links.iter().find(|(at, _)| leads_out && at.starts_with(project));
@@ -302,8 +315,12 @@ fn by_grant(mut said: Explained, grant: &Grant) -> Explained {
 fn by_deny(mut said: Explained, deny: &Deny) -> Explained {
     said.clause = format!("fs.deny `{}`", deny.written);
     said.why.clone_from(&deny.why);
-    said.from(Some(&deny.origin))
-        .hint(Some(hint::without("fs.deny", &deny.written)))
+    let said = said.from(Some(&deny.origin));
+    match &deny.origin.source {
+        // Denials add up: no policy takes back what the profile denies that it extends.
+        Source::Builtin(name) => said.note(format!("no policy that extends `{name}` can allow it")),
+        Source::File(_) | Source::Flag(_) => said.hint(Some(hint::without("fs.deny", &deny.written))),
+    }
 }
 
 fn wrong_kind(at: &Path) -> String {

@@ -165,7 +165,9 @@ impl View<'_> {
             (Layer::Skeleton | Layer::Mask(_), _) => Reason::Made,
         };
         if spot.node == Node::Absent {
-            if let Some(clause) = self.hidden_later(at) {
+            if spot.layer == Layer::Host
+                && let Some(clause) = self.hidden_later(at)
+            {
                 return Err(Reason::HiddenLater { clause });
             }
             if usage == Use::Write {

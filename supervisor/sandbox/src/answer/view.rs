@@ -7,7 +7,11 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::host::{Look, Seen};
+use super::walk::{End, walk};
 use crate::plan::{Access, Containment, MountStep, PlaceholderKind, SandboxPlan};
+
+/// Directories of a process whose contents follow what it does.
+const CHANGING: &[&str] = &["fd", "fdinfo", "task", "map_files", "net"];
 
 /// The plan, and the host that its binds show.
 #[derive(Clone, Copy)]
@@ -65,6 +69,54 @@ pub(super) struct Spot {
     pub(super) lock: Lock,
 }
 
+/// What a step does to what is seen at a path at or below it.
+enum Effect {
+    Nothing,
+    /// Puts something at exactly this path.
+    Makes(Node),
+    Protects,
+    /// Lays a mount on top. `top`: the path is its own top directory, made with it.
+    Lays {
+        layer: Layer,
+        lock: Lock,
+        top: Option<Node>,
+    },
+}
+
+fn effect(step: &MountStep, below: &Path, beneath: &Layer) -> Effect {
+    let exact = below.as_os_str().is_empty();
+    let lays = |layer, lock, top| Effect::Lays { layer, lock, top };
+    let makes = |node| if exact { Effect::Makes(node) } else { Effect::Nothing };
+    let dir = exact.then_some(Node::Dir);
+    match step {
+        MountStep::Dir { .. } => makes(Node::Dir),
+        MountStep::Symlink { target, .. } => makes(Node::Link(target.clone())),
+        MountStep::File { .. } | MountStep::Copy { .. } => makes(Node::File),
+        MountStep::Pin { .. } => Effect::Nothing,
+        MountStep::Protect { .. } => Effect::Protects,
+        MountStep::Bind { access, .. } => match access {
+            Access::ReadOnly => lays(Layer::Host, Lock::ReadOnly, None),
+            Access::ReadWrite => lays(Layer::Host, Lock::Open, None),
+            Access::Device => lays(Layer::Device, Lock::Open, None),
+        },
+        MountStep::Private { .. } => lays(Layer::Private, Lock::Open, dir),
+        MountStep::Proc { .. } => lays(Layer::Proc, Lock::ReadOnly, dir),
+        MountStep::Devpts { .. } => lays(Layer::Terminals, Lock::Open, dir),
+        MountStep::Hide { at, .. } => lays(Layer::Mask(at.clone()), Lock::ReadOnly, None),
+        MountStep::Compose { children, private, .. } => {
+            let mut parts = below.components();
+            let child = parts.next().map(|part| part.as_os_str());
+            if children.iter().any(|(name, _)| child == Some(name)) {
+                lays(beneath.clone(), Lock::ReadOnly, None)
+            } else if private.iter().any(|name| child == Some(name)) {
+                lays(Layer::Private, Lock::Open, parts.next().is_none().then_some(Node::Dir))
+            } else {
+                lays(Layer::Skeleton, Lock::ReadOnly, dir)
+            }
+        }
+    }
+}
+
 impl View<'_> {
     /// What is at a path that has no link above its last name.
     pub(super) fn spot(&self, path: &Path) -> Spot {
@@ -80,80 +132,20 @@ impl View<'_> {
                 lock: Lock::Open,
             },
         };
-        // What was made at exactly this path, and the first step that could have made a directory of it.
+        // What was made at exactly this path, and the step that laid what is on top there.
         let (mut made, mut since) = (None, 0);
         for (number, step) in self.plan.mounts.iter().enumerate() {
             let Ok(below) = path.strip_prefix(step.at()) else {
                 continue;
             };
-            let exact = below.as_os_str().is_empty();
-            let (layer, lock) = match step {
-                MountStep::Dir { .. } if exact => {
-                    made = Some(Node::Dir);
-                    continue;
+            match effect(step, below, &spot.layer) {
+                Effect::Nothing => {}
+                Effect::Makes(node) => made = made.or(Some(node)),
+                Effect::Protects => spot.lock = self.protected(step.at(), spot.lock),
+                Effect::Lays { layer, lock, top } => {
+                    (spot.layer, spot.lock, made, since) = (layer, lock, top, number);
                 }
-                MountStep::Symlink { target, .. } if exact && made.is_none() => {
-                    made = Some(Node::Link(target.clone()));
-                    continue;
-                }
-                MountStep::File { .. } | MountStep::Copy { .. } if exact => {
-                    made = Some(Node::File);
-                    continue;
-                }
-                MountStep::Dir { .. }
-                | MountStep::Symlink { .. }
-                | MountStep::File { .. }
-                | MountStep::Copy { .. }
-                | MountStep::Pin { .. } => continue,
-                MountStep::Protect { at } => {
-                    spot.lock = self.protected(at, spot.lock);
-                    continue;
-                }
-                MountStep::Bind { access, .. } => match access {
-                    Access::ReadOnly => (Layer::Host, Lock::ReadOnly),
-                    Access::ReadWrite => (Layer::Host, Lock::Open),
-                    Access::Device => (Layer::Device, Lock::Open),
-                },
-                MountStep::Private { .. } => (Layer::Private, Lock::Open),
-                MountStep::Proc { .. } => (Layer::Proc, Lock::ReadOnly),
-                MountStep::Devpts { .. } => (Layer::Terminals, Lock::Open),
-                MountStep::Hide { at, .. } => (Layer::Mask(at.clone()), Lock::ReadOnly),
-                MountStep::Compose { children, private, .. } => {
-                    let child = below.components().next().map(|c| c.as_os_str());
-                    let is = |name: &OsStr| child == Some(name);
-                    if children.iter().any(|(name, _)| is(name)) {
-                        (spot.layer, Lock::ReadOnly)
-                    } else if private.iter().any(|name| is(name)) {
-                        if below.components().count() == 1 {
-                            made = Some(Node::Dir);
-                        }
-                        (spot.layer, spot.lock) = (Layer::Private, Lock::Open);
-                        since = number;
-                        continue;
-                    } else {
-                        made = exact.then_some(Node::Dir);
-                        (spot.layer, spot.lock) = (Layer::Skeleton, Lock::ReadOnly);
-                        since = number;
-                        continue;
-                    }
-                }
-            };
-            // The mount point of something that is a directory or a file by itself.
-            made = match step {
-                MountStep::Private { .. } | MountStep::Proc { .. } | MountStep::Devpts { .. } => {
-                    exact.then_some(Node::Dir)
-                }
-                MountStep::Dir { .. }
-                | MountStep::Symlink { .. }
-                | MountStep::File { .. }
-                | MountStep::Copy { .. }
-                | MountStep::Bind { .. }
-                | MountStep::Compose { .. }
-                | MountStep::Pin { .. }
-                | MountStep::Protect { .. }
-                | MountStep::Hide { .. } => None,
-            };
-            (spot.layer, spot.lock, since) = (layer, lock, number);
+            }
         }
         spot.node = self.node(path, &spot, made, since);
         spot
@@ -214,28 +206,30 @@ impl View<'_> {
         }
     }
 
+    /// Where the command starts: at the top, if its directory is not shown.
+    fn cwd(&self) -> PathBuf {
+        let cwd = &self.plan.command.cwd;
+        match walk(self, cwd).end {
+            End::Reached(spot) if spot.node == Node::Dir => cwd.clone(),
+            End::Reached(_) | End::Missing { .. } | End::Stopped { .. } | End::Circle => PathBuf::from("/"),
+        }
+    }
+
     /// The kernel shows the same names in every `/proc`, but for those of processes.
     fn proc(&self, path: &Path) -> Node {
         let rest = path.strip_prefix("/proc").unwrap_or(path);
         let mut names = rest.components().map(|c| c.as_os_str());
         let Some(first) = names.next() else { return Node::Dir };
         if first == "self" || first == "thread-self" {
-            return match (names.next(), names.next()) {
-                (None, _) => Node::Dir,
-                (Some(name), None) if name == "cwd" => Node::Link(self.plan.command.cwd.clone()),
-                (Some(name), None) if name == "root" => Node::Link("/".into()),
-                (Some(name), _) if name == "exe" => Node::RunTime,
-                (Some(_), _) => match self.on_host(path) {
-                    Node::Link(_) => Node::RunTime,
-                    node if in_process_dir(rest) => {
-                        if node == Node::Absent {
-                            Node::RunTime
-                        } else {
-                            node
-                        }
-                    }
-                    node => node,
-                },
+            let Some(name) = names.next() else { return Node::Dir };
+            let changes = CHANGING.iter().any(|dir| name == *dir);
+            return match self.on_host(path) {
+                Node::Link(_) if name == "cwd" => Node::Link(self.cwd()),
+                Node::Link(_) if name == "root" => Node::Link("/".into()),
+                // Whatever else a process is linked to is its own.
+                Node::Link(_) => Node::RunTime,
+                Node::Absent if changes => Node::RunTime,
+                node => node,
             };
         }
         if first.as_encoded_bytes().iter().all(u8::is_ascii_digit) {
@@ -243,11 +237,4 @@ impl View<'_> {
         }
         self.on_host(path)
     }
-}
-
-/// In one of the directories whose contents follow what a process does.
-fn in_process_dir(rest: &Path) -> bool {
-    let second = rest.components().nth(1);
-    let changing = ["fd", "fdinfo", "task", "map_files", "net"];
-    second.is_some_and(|c| changing.iter().any(|name| c.as_os_str() == *name))
 }

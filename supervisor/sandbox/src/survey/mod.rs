@@ -30,6 +30,7 @@ use glee_policy::resolved::FsAccess;
 pub use command::{FoundCommand, NotFound, find as find_command};
 pub use git::GitDir;
 pub use islands::{Island, IslandState};
+pub use secrets::SECRETS;
 pub use system::{Entry, SystemPath};
 
 use crate::launch::placeholders;

@@ -12,7 +12,7 @@ use glee_policy::resolved::{Isolation, Mode};
 use super::{Hidden, kind, links};
 
 /// Keys, tokens, passwords, histories, browsers and mail, relative to the home directory.
-pub(super) const SECRETS: &[&str] = &[
+pub const SECRETS: &[&str] = &[
     ".ssh",
     ".gnupg",
     ".pki",
