@@ -14,10 +14,10 @@ use hmac::{Hmac, KeyInit, Mac as _};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
+use crate::audit::place::state_dir;
 use crate::folder::Folder;
 use crate::hex::{Hex, NotHex};
 use crate::random;
-use crate::state::state_dir;
 
 const LENGTH: usize = 32;
 
