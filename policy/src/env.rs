@@ -108,18 +108,18 @@ impl EnvRules {
 
     #[must_use]
     pub fn fate(&self, name: &[u8]) -> EnvFate<'_> {
-        if is_injection(name) {
+        let text = std::str::from_utf8(name).ok();
+        let withheld = || text.is_some_and(|name| self.withheld.contains(name));
+        let fate = match text.and_then(|name| self.set.get(name)) {
+            Some(value) => EnvFate::Set(value),
+            None if self.inherit_all || self.allow.iter().any(|p| p.matches(name)) => EnvFate::Passes,
+            None => return EnvFate::Withheld,
+        };
+        // Last: there are hundreds of names, and few variables come this far.
+        if (fate == EnvFate::Passes && withheld()) || is_injection(name) {
             return EnvFate::Withheld;
         }
-        if let Some(value) = std::str::from_utf8(name).ok().and_then(|name| self.set.get(name)) {
-            return EnvFate::Set(value);
-        }
-        let named = |set: &BTreeSet<String>| std::str::from_utf8(name).is_ok_and(|name| set.contains(name));
-        if !named(&self.withheld) && (self.inherit_all || self.allow.iter().any(|p| p.matches(name))) {
-            EnvFate::Passes
-        } else {
-            EnvFate::Withheld
-        }
+        fate
     }
 
     /// The environment of the command, sorted by name, and the names that were there and do not pass.

@@ -90,7 +90,7 @@ fn give_up(control: &OwnedFd, failed: Failed) -> ! {
 /// Runs as the child of the supervisor. Never returns.
 pub(crate) fn main(mut inheritance: Inheritance<'_>) -> ! {
     // What stays readable tells of flags and paths, and opens none of them.
-    let _ = name::hide_arguments(&inheritance.plan.command.argv);
+    name::hide_arguments(&inheritance.plan.command.argv);
     let terminal = match prepare(&mut inheritance) {
         Ok(terminal) => terminal,
         Err(failed) => give_up(&inheritance.control, failed),
