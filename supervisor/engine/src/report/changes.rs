@@ -57,7 +57,7 @@ pub(super) fn of(changes: &Changes, project: &Path) -> (Vec<ChangedFile>, Change
         why: match doubt {
             Doubt::Unreadable => "it could not be looked into",
             Doubt::InMemory => "it lies in memory, where a write through a mapping leaves no trace",
-            Doubt::ForeignTimes => "the times of its files are set by another machine or program",
+            Doubt::ForeignTimes => "its filesystem keeps no time of changes that can be relied on",
             Doubt::TooMany => "it has more names than are remembered",
         },
     });

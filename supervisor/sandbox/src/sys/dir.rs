@@ -160,22 +160,29 @@ pub enum Times {
     Tell,
     /// In memory: a write through a mapping leaves no trace.
     MissMappings,
-    /// Another machine or program sets them by its own clock.
+    /// Another machine or program sets them, or (FAT) whoever sets the time of the last writing. Or nobody here knows.
     Elsewhere,
 }
 
 /// What the filesystem of an open file is like.
 pub fn times_of(file: BorrowedFd<'_>) -> io::Result<Times> {
-    const MEMORY: [u32; 3] = [0x0102_1994, 0x8584_58f6, 0x9584_58f6];
-    const ELSEWHERE: [u32; 8] = [
-        0x0000_6969, // nfs
-        0x6573_5546, // fuse
-        0x0102_1997, // 9p
-        0xff53_4d42, // cifs
-        0xfe53_4d42, // smb2
-        0x0000_517b, // smb
-        0x00c3_6400, // ceph
-        0x5346_414f, // afs
+    const TELL: [u32; 11] = [
+        0x0000_ef53, // ext2, ext3, ext4
+        0x5846_5342, // xfs
+        0x9123_683e, // btrfs
+        0xf2f5_2010, // f2fs
+        0x2fc1_2fc1, // zfs
+        0xca45_1a4e, // bcachefs
+        0x794c_7630, // overlayfs
+        0x3153_464a, // jfs
+        0x5265_4973, // reiserfs
+        0x0000_3434, // nilfs
+        0x2405_1905, // ubifs
+    ];
+    const MEMORY: [u32; 3] = [
+        0x0102_1994, // tmpfs
+        0x8584_58f6, // ramfs
+        0x9584_58f6, // hugetlbfs
     ];
     let mut facts = std::mem::MaybeUninit::<libc::statfs>::zeroed();
     // SAFETY: `facts` has room for the kernel's answer.
@@ -184,11 +191,11 @@ pub fn times_of(file: BorrowedFd<'_>) -> io::Result<Times> {
     let kind = unsafe { facts.assume_init() }.f_type;
     // The number has 32 bits, whatever the width of the field.
     let kind = u32::try_from(kind & 0xffff_ffff).unwrap_or(0);
-    Ok(if MEMORY.contains(&kind) {
-        Times::MissMappings
-    } else if ELSEWHERE.contains(&kind) {
-        Times::Elsewhere
-    } else {
+    Ok(if TELL.contains(&kind) {
         Times::Tell
+    } else if MEMORY.contains(&kind) {
+        Times::MissMappings
+    } else {
+        Times::Elsewhere
     })
 }

@@ -63,7 +63,7 @@ pub enum Doubt {
     Unreadable,
     /// In memory: a write through a mapping leaves no trace there.
     InMemory,
-    /// Its times are another machine's or program's.
+    /// Its times cannot be relied on to tell a change.
     ForeignTimes,
     /// More names than are remembered.
     TooMany,
@@ -164,3 +164,7 @@ impl Pending {
         self.plain.extend(other.plain);
     }
 }
+
+#[cfg(test)]
+#[path = "rows_tests.rs"]
+mod tests;
