@@ -32,6 +32,12 @@ pub fn in_root(root: BorrowedFd<'_>, path: &Path, last: Last) -> io::Result<Owne
     openat2(root.as_raw_fd(), path, flags(last), resolve)
 }
 
+/// As `in_root`, but no link may be on the way.
+pub fn plainly_in_root(root: BorrowedFd<'_>, path: &Path) -> io::Result<OwnedFd> {
+    let resolve = libc::RESOLVE_IN_ROOT | libc::RESOLVE_NO_SYMLINKS;
+    openat2(root.as_raw_fd(), path, flags(Last::Itself), resolve)
+}
+
 /// A handle on a path of the host's.
 pub fn on_host(path: &Path, last: Last) -> io::Result<OwnedFd> {
     openat2(libc::AT_FDCWD, path, flags(last), libc::RESOLVE_NO_MAGICLINKS)
@@ -45,15 +51,17 @@ pub fn name_of(handle: BorrowedFd<'_>) -> io::Result<PathBuf> {
 /// What a link says. Longer than `PATH_MAX` is an error, as nothing could be done with it.
 pub fn read_link(path: &Path) -> io::Result<PathBuf> {
     let path = cpath(path)?;
-    let mut buffer = vec![0u8; 4096];
-    // SAFETY: `path` is NUL-terminated; `buffer` is live and writable for its length.
-    let ret = unsafe { libc::readlink(path.as_ptr(), buffer.as_mut_ptr().cast(), buffer.len()) };
-    let length = usize::try_from(check(ret as libc::c_long)?).unwrap_or(0);
-    if length == buffer.len() {
-        return Err(io::Error::from_raw_os_error(libc::ENAMETOOLONG));
+    for size in [256, 4096] {
+        let mut buffer = vec![0u8; size];
+        // SAFETY: `path` is NUL-terminated; `buffer` is live and writable for its length.
+        let ret = unsafe { libc::readlink(path.as_ptr(), buffer.as_mut_ptr().cast(), buffer.len()) };
+        let length = usize::try_from(check(ret as libc::c_long)?).unwrap_or(0);
+        if length < size {
+            buffer.truncate(length);
+            return Ok(PathBuf::from(OsString::from_vec(buffer)));
+        }
     }
-    buffer.truncate(length);
-    Ok(PathBuf::from(OsString::from_vec(buffer)))
+    Err(io::Error::from_raw_os_error(libc::ENAMETOOLONG))
 }
 
 /// What a link that a handle was opened on (`Last::Itself`) says.

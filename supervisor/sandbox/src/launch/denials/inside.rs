@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::row::Because;
@@ -87,6 +88,11 @@ impl<'a> Inside<'a> {
         if want.is_about_the_name() {
             return self.judge_name(path, want);
         }
+        if want == Want::Read && self.reads_plainly(path) {
+            return Judgement::Passes {
+                lasting: self.is_lasting(path, path),
+            };
+        }
         match self.find(path, last, MOST_LINKS) {
             Place::Unclear => PASSES,
             Place::Found(found) => self.judge_found(path, found, want),
@@ -105,6 +111,23 @@ impl<'a> Inside<'a> {
                 refused(missing, Because::Absent, lasting)
             }
         }
+    }
+
+    /// The usual case, with one look: reading what is granted, by its own name.
+    fn reads_plainly(&self, path: &Path) -> bool {
+        let granted = !has_dots(path)
+            && !self.lacks(path, READ_FILE | READ_DIR)
+            && !self.covered.contains(path)
+            && !self.placeholders.contains(path);
+        let found = granted.then(|| look::plainly_in_root(self.root.as_fd(), path));
+        let Some(Ok(handle)) = found else {
+            return false;
+        };
+        if !self.plan.identity.from_root && self.plan.glob_watches.is_empty() {
+            return true;
+        }
+        let facts = look::facts(handle.as_fd());
+        facts.is_ok_and(|facts| !is_mask(&facts) && !self.is_foreign(&facts, 4))
     }
 
     fn judge_found(&self, asked: &Path, found: Found, want: Want) -> Judgement {
@@ -217,8 +240,7 @@ impl<'a> Inside<'a> {
 
     fn is_covered(&self, found: &Found) -> bool {
         // A name that a pattern covers was covered when it appeared.
-        let masked = found.facts.is_mount && found.facts.mode & 0o7777 == 0;
-        masked || self.covered.contains(found.path.as_path())
+        is_mask(&found.facts) || self.covered.contains(found.path.as_path())
     }
 
     fn lacks(&self, path: &Path, rights: u64) -> bool {
@@ -228,7 +250,7 @@ impl<'a> Inside<'a> {
         let given = landlock
             .rules
             .iter()
-            .filter(|(at, _)| path.starts_with(at))
+            .filter(|(at, _)| lies_in(path, at))
             .fold(0, |given, (_, rights)| given | rights);
         rights & !given != 0
     }
@@ -251,8 +273,8 @@ impl<'a> Inside<'a> {
 
     /// Can nothing inside make this path lead elsewhere?
     fn is_lasting(&self, asked: &Path, found: &Path) -> bool {
-        let fixed = |path: &Path| !self.writable.iter().any(|tree| path.starts_with(tree));
-        fixed(asked) && fixed(found) && fixed(&without_dots(asked))
+        let fixed = |path: &Path| !self.writable.iter().any(|tree| lies_in(path, tree));
+        fixed(asked) && fixed(found) && (!has_dots(asked) || fixed(&without_dots(asked)))
     }
 
     fn open(&self, path: &Path, last: Last) -> io::Result<Found> {
@@ -296,6 +318,7 @@ impl<'a> Inside<'a> {
         let first = names.next().map(|name| name.as_os_str().to_owned()).unwrap_or_default();
         let left = names.as_path();
         if rest.components().any(|c| matches!(c, Component::ParentDir)) {
+            // What lies above nothing is nowhere.
             return Place::Unclear;
         }
         let full = above.path.join(&first);
@@ -319,6 +342,24 @@ impl<'a> Inside<'a> {
 
 fn refused(path: PathBuf, because: Because, lasting: bool) -> Judgement {
     Judgement::Refused { path, because, lasting }
+}
+
+/// Nobody can open it: something of ours that covers what lies below.
+fn is_mask(facts: &Facts) -> bool {
+    facts.is_mount && facts.mode & 0o7777 == 0
+}
+
+/// `Path::starts_with` by bytes, for paths without `//`: asked a dozen times for each call. More than it covers is not granted.
+fn lies_in(path: &Path, tree: &Path) -> bool {
+    let (path, tree) = (path.as_os_str().as_bytes(), tree.as_os_str().as_bytes());
+    match path.strip_prefix(tree) {
+        Some(rest) => rest.is_empty() || rest.starts_with(b"/") || tree == b"/",
+        None => false,
+    }
+}
+
+fn has_dots(path: &Path) -> bool {
+    path.as_os_str().as_bytes().windows(3).any(|part| part == b"/..")
 }
 
 /// With each `..` taken together with the name before it.
