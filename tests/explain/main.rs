@@ -42,5 +42,6 @@ claims! {
     what_a_hint_says_is_what_allows_it => crate::hints::prove;
     what_is_said_of_connections_is_what_happens => crate::net::prove;
     what_was_learned_lets_the_command_pass_and_no_secret => crate::learn::prove;
+    a_permissive_lesson_ends_when_the_command_passes => crate::learn::prove_permissive;
     names_that_were_refused_are_learned => crate::learn::prove_network;
 }
