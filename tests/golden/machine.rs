@@ -98,6 +98,7 @@ impl Machine {
         ];
         let (env, _) = policy.env.apply(vars.map(|(name, value)| (name.into(), value.into())));
         let request = Request {
+            observe: glee_sandbox::seccomp::Observe::Attempts,
             doors: Doors::default(),
             home: None,
             files: Vec::new(),

@@ -133,11 +133,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "HOW")]
     pub(crate) workspace: Option<Workspace>,
 
-    /// Record also what would have been denied before it was tried
+    /// Report also what was only looked at and not there (stat, access): slower
     #[arg(long)]
     pub(crate) explain: bool,
 
-    /// Print no summary of denials
+    /// Look only at refused system calls, and print no summary of denials
     #[arg(long)]
     pub(crate) no_denials: bool,
 

@@ -9,6 +9,7 @@ mod learn;
 mod policy;
 mod print;
 mod run;
+mod summary;
 mod trust;
 
 use std::ffi::{OsStr, OsString};

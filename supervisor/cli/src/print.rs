@@ -44,7 +44,8 @@ impl Paint {
         self.on(text, std::io::stdout().is_terminal())
     }
 
-    fn err(self, text: &str) -> String {
+    /// For text that goes to stderr.
+    pub(crate) fn err(self, text: &str) -> String {
         self.on(text, std::io::stderr().is_terminal())
     }
 }

@@ -10,11 +10,12 @@ use glee_engine::trust::Standing;
 use glee_policy::Flags;
 
 use crate::args::{Backend, RunArgs, Workspace};
-use crate::print;
+use crate::{print, summary};
 
 /// Runs the command and returns the exit status.
 pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
     let unsupported = unsupported(&arguments);
+    let summary = !arguments.no_denials;
     let cwd = std::env::current_dir().unwrap_or_default();
     let options = Options {
         purpose: Purpose::Work,
@@ -52,8 +53,13 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
         let name = finished.report.command.first().map(String::as_str).unwrap_or_default();
         print::error(&format!("cannot execute `{name}`: {reason}"), None);
     }
-    if let Some(cause) = finished.report.cause.filter(|cause| *cause != "deadline") {
-        print::note(&format!("the limit on {cause} was reached"));
+    match finished.report.cause {
+        Some("listener") => print::error(
+            "the process that answers for the system call filter died or got stuck, so the run was ended",
+            Some("nothing was allowed because of it; `--no-denials` leaves it less to do"),
+        ),
+        Some("deadline") | None => {}
+        Some(cause) => print::note(&format!("the limit on {cause} was reached")),
     }
     for path in finished.report.set_aside.iter().map(|path| visible(path)) {
         print::note(&format!(
@@ -80,6 +86,9 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
     if let Some(error) = &finished.report_error {
         let to = options.report.unwrap_or_default();
         print::error(&format!("cannot write the report to `{}`: {error}", to.display()), None);
+    }
+    if summary {
+        summary::print(&finished.report);
     }
     finished.status
 }

@@ -144,7 +144,14 @@ impl<'a> Explainer<'a> {
             (false, FsAccess::ReadWrite) if verdict.origin.is_some() => format!("{} only reads", written(&verdict)),
             (false, FsAccess::Read | FsAccess::ReadWrite) => written(&verdict),
         };
-        (rule, self.grant(path, access))
+        // What makes, moves or removes a name needs the directory.
+        let about_the_name = ["unlink", "rmdir", "rename", "link", "symlink", "mkdir", "mknod", "bind"];
+        let about_the_name = about_the_name.iter().any(|call| denied.syscall.starts_with(call));
+        let place = match path.parent() {
+            Some(dir) if about_the_name && access == FsAccess::ReadWrite => dir,
+            Some(_) | None => path,
+        };
+        (rule, self.grant(place, access))
     }
 
     /// The name by which a policy opts out of protecting a path.

@@ -49,7 +49,7 @@ pub(super) struct Denials {
     /// A copy of what it listens on: shows whether somebody waits, and keeps callers waiting if it dies.
     questions: Option<OwnedFd>,
     /// What it looked like when somebody was first seen waiting.
-    seen: Option<(Instant, Vec<u8>)>,
+    seen: Option<(Instant, String)>,
 }
 
 /// Starts the listener, for a plan whose filter asks. Its own copy of everything is its own: it holds nothing of the run but
@@ -152,9 +152,7 @@ impl Denials {
             self.seen = None;
             return false;
         }
-        // Whatever it does, something in there changes: its counters of time or of switches.
-        let read = |name: &str| fs::read(format!("/proc/{}/{name}", self.pid.0)).unwrap_or_default();
-        let now = [read("stat"), read("status")].concat();
+        let now = activity(self.pid);
         match &self.seen {
             Some((since, before)) if *before == now => since.elapsed() >= STALL,
             Some(_) | None => {
@@ -193,6 +191,19 @@ impl Denials {
             }
         }
     }
+}
+
+/// What changes whenever a process runs at all: its time on a processor, and how often it left one.
+fn activity(pid: Pid) -> String {
+    let read = |name: &str| {
+        let text = fs::read(format!("/proc/{}/{name}", pid.0)).unwrap_or_default();
+        String::from_utf8_lossy(&text).into_owned()
+    };
+    let (stat, status) = (read("stat"), read("status"));
+    // The name may hold anything; the fields after it are numbers, and the twelfth and thirteenth the times.
+    let times = stat.rsplit(')').next().unwrap_or_default().split(' ').skip(12).take(2);
+    let switches = status.lines().filter(|line| line.contains("ctxt_switches"));
+    times.chain(switches).collect()
 }
 
 impl Drop for Denials {
