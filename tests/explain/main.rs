@@ -11,6 +11,7 @@
 
 mod ask;
 mod chance;
+mod granted;
 mod hints;
 mod learn;
 mod net;
@@ -38,6 +39,7 @@ macro_rules! claims {
 }
 
 claims! {
+    a_tree_that_is_granted_and_denied_is_hidden => crate::granted::prove;
     what_is_said_of_paths_and_variables_is_what_happens => crate::paths::prove;
     what_a_hint_says_is_what_allows_it => crate::hints::prove;
     what_is_said_of_connections_is_what_happens => crate::net::prove;
