@@ -41,7 +41,7 @@ pub(crate) fn rules_and_hints(caller: Caller) {
         rule.starts_with("fs.deny `**/.env` (") && rule.ends_with("policy.yml:4)"),
         "{rule}"
     );
-    assert_eq!(hint, "leave \"**/.env\" out of fs.deny");
+    assert_eq!(hint, "remove fs.deny \"**/.env\"");
     let [rule, hint, program, _] = words(row(&report, "fs.write", &envrc));
     assert!(rule.contains("programs outside obey it"), "{rule}");
     assert_eq!((hint, program), ("unprotect: [\".envrc\"]", "sh"));

@@ -40,13 +40,14 @@ fn fill(world: &World) {
     world.link("@OUT/data", "@PROJECT/link_out");
 }
 
-fn learn(world: &World, command: &[&str]) -> (Outcome, PathBuf) {
+fn learn(world: &World, flags: &[&str], command: &[&str]) -> (Outcome, PathBuf) {
     let to = world.root().join("outside/learned.yml");
     let _ = fs::remove_file(&to);
     let program = binary().display().to_string();
     let to_text = to.display().to_string();
-    let fixed = [program.as_str(), "policy", "learn", "--output", &to_text, "--"];
-    let words = fixed.into_iter().chain(command.iter().copied());
+    let fixed = [program.as_str(), "policy", "learn", "--output", &to_text];
+    let after = ["--"].into_iter().chain(command.iter().copied());
+    let words = fixed.into_iter().chain(flags.iter().copied()).chain(after);
     let outcome = Run::bare(world).command(words).go();
     (outcome, to)
 }
@@ -75,7 +76,7 @@ pub(crate) fn prove(caller: Caller) {
         "there was nothing to learn: {}",
         before.describe()
     );
-    let (outcome, file) = learn(&world, &["sh", "-c", &script]);
+    let (outcome, file) = learn(&world, &[], &["sh", "-c", &script]);
     assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
     assert!(
         !outcome.says("done\n") || !world.path("@OUT/result/new").exists(),
@@ -112,7 +113,7 @@ pub(crate) fn prove_network(caller: Caller) {
     let world = World::new(caller);
     world.join_lab();
     let ask = "import urllib.request as u; print(u.urlopen('http://allowed.test:8080/').read()[:5])";
-    let (outcome, file) = learn(&world, &["/usr/bin/python3", "-c", ask]);
+    let (outcome, file) = learn(&world, &[], &["/usr/bin/python3", "-c", ask]);
     assert_ne!(outcome.code(), Some(0), "learning allowed it: {}", outcome.describe());
     check(&world, &file);
     let text = fs::read_to_string(&file).expect("the policy was written");
@@ -125,4 +126,27 @@ pub(crate) fn prove_network(caller: Caller) {
         "{}\n{text}",
         after.describe()
     );
+}
+
+/// A command that stops at its first denial is learned from in several runs, and at the end has passed. Secrets have not.
+pub(crate) fn prove_permissive(caller: Caller) {
+    let world = World::new(caller);
+    fill(&world);
+    let script = world.fill("cat @OUT/sdk/id_rsa @HOME/.ssh/id\n") + CAREFUL;
+    let (outcome, file) = learn(&world, &["--permissive"], &["sh", "-c", &script]);
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    assert!(
+        outcome.says("done\n") && !outcome.says("text\n") && !outcome.says("secret\n"),
+        "{}",
+        outcome.describe()
+    );
+    assert!(world.path("@OUT/result/new").exists(), "{}", outcome.describe());
+    check(&world, &file);
+    let text = fs::read_to_string(&file).expect("the policy was written");
+    for secret in ["@OUT/sdk/id_rsa", "@HOME/.ssh/id"] {
+        let denied = Run::sandboxed(&world, Policy::Yaml(text.clone()))
+            .command(["cat", secret])
+            .go();
+        assert_ne!(denied.code(), Some(0), "{secret} can be read: {text}");
+    }
 }

@@ -74,8 +74,8 @@ pub(crate) struct ExplainArgs {
 #[command(after_help = "\
 What the policy denies stays denied; the run is an ordinary one, and its exit status is the command's own.
 Secrets (keys, tokens, .env, files with logins) are never proposed, only listed as comments. A command
-that stops at its first denial is learned from in several runs: save what was learned as a profile of
-your own, and learn from that with --policy.
+that stops at its first denial is learned from with --permissive, which runs it again with what was
+learned so far. Only for a command that you would let have it, and that may be run more than once.
 
 Example:
   glee-supervisor policy learn --output build.yml -- make test")]
@@ -87,6 +87,10 @@ pub(crate) struct LearnArgs {
     /// Write the policy here [default: stdout, after what the command prints]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+
+    /// Run the command again with what it was denied, until it succeeds or nothing more is learned; secrets stay denied
+    #[arg(long)]
+    pub(crate) permissive: bool,
 
     /// The command and its arguments, after `--`
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]

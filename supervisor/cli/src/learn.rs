@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use glee_engine::learn::run::{Lesson, Taught, run as run_lesson};
+use glee_engine::learn::run::{Lesson, Manner, Taught, run as run_lesson};
 use glee_engine::report::Destination;
 use glee_engine::run::Refusal;
 use glee_engine::select;
@@ -35,11 +35,20 @@ pub(crate) fn run(arguments: LearnArgs, project: Option<PathBuf>) -> i32 {
         Err(refusal) => return print::refusal(&refusal, REFUSED),
     };
     let lesson = Lesson {
-        policy: Some(arguments.policy),
+        policy: arguments.policy,
+        manner: if arguments.permissive {
+            Manner::Permissive
+        } else {
+            Manner::Strict
+        },
         project,
         command: arguments.command,
     };
-    let Taught { finished, learned } = match run_lesson(lesson, &mut announce) {
+    let Taught {
+        finished,
+        learned,
+        rounds,
+    } = match run_lesson(lesson, &mut announce) {
         Ok(taught) => taught,
         Err(refusal) => return print::refusal(&refusal, refusal.exit_status()),
     };
@@ -55,9 +64,15 @@ pub(crate) fn run(arguments: LearnArgs, project: Option<PathBuf>) -> i32 {
         },
     };
     let place = output.map_or_else(|| "above".to_owned(), |to| format!("in `{}`", to.display()));
+    let runs = if rounds == 1 {
+        String::new()
+    } else {
+        format!(" after {rounds} runs")
+    };
     print::note(&format!(
-        "{} clauses proposed, {} denials only listed; the policy is {place}",
-        learned.proposed, learned.listed
+        "{} clauses proposed{runs}, {} denials only listed; the policy is {place}",
+        learned.proposed.len(),
+        learned.listed
     ));
     status
 }

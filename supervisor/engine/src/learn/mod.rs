@@ -37,7 +37,7 @@ pub struct Learned {
     /// A policy file.
     pub text: String,
     /// Clauses that the base does not have.
-    pub proposed: usize,
+    pub proposed: Vec<String>,
     /// What was denied and is not proposed.
     pub listed: usize,
 }
@@ -68,7 +68,12 @@ pub fn learn(
         lesson.take(denial, &mut wishes, place, yard);
     }
     lesson.settle(wishes, place, yard);
-    let proposed = lesson.grants.len() + lesson.hosts.len();
+    let paths = lesson
+        .grants
+        .iter()
+        .filter_map(|(path, access, _)| hint::path(path, *access, place));
+    let hosts = lesson.hosts.keys().map(|host| format!("network.allow: {host}"));
+    let proposed = paths.chain(hosts).collect();
     Learned {
         text: text::write(&lesson, withheld, program, base, place),
         proposed,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use glee_egress::record::{Attempt, Outcome as Verdict};
 use glee_policy::decide::{Question, Verdict as Decision};
+use glee_policy::hint::{self, Place};
 use glee_policy::resolved::{FsAccess, ResolvedPolicy};
 use glee_sandbox::Cause;
 use glee_sandbox::launch::{Because, Denied, DeniedKind, End, Outcome, Subject};
@@ -93,7 +94,7 @@ impl<'a> Explainer<'a> {
                 let hint = match port {
                     // Whoever asks for names wants to reach one of them.
                     53 => "network: {allow: [\"NAME\"]}, with the name that was to be looked up".to_owned(),
-                    _ => format!("network: {{allow: [{}]}}", quoted(&address.to_string())),
+                    _ => hint::address(&host, port),
                 };
                 (What::Host(address.to_string()), rule, hint)
             }
@@ -127,7 +128,7 @@ impl<'a> Explainer<'a> {
         }
         if let Some(deny) = self.policy.denied_by(path) {
             let rule = format!("fs.deny `{}` ({})", deny.written, deny.origin);
-            return (rule, format!("leave {} out of fs.deny", quoted(&deny.written)));
+            return (rule, hint::without("fs.deny", &deny.written));
         }
         if let Some(own) = OWN.iter().find(|own| path.starts_with(own)) {
             return (format!("the sandbox has its own `{own}`"), NOTHING.to_owned());
@@ -137,7 +138,7 @@ impl<'a> Explainer<'a> {
             && access == FsAccess::ReadWrite
         {
             let rule = format!("`{name}` stays as it is: programs outside obey it");
-            return (rule, format!("unprotect: [{}]", quoted(&name)));
+            return (rule, hint::unprotect(&name));
         }
         let rule = match (&verdict.allowed, access) {
             (true, _) => format!("{}, but not inside this sandbox", written(&verdict)),
@@ -178,21 +179,11 @@ impl<'a> Explainer<'a> {
         if there == Path::new("/") {
             return NOTHING.to_owned();
         }
-        format!("{}: [{}]", access.key(), quoted(&self.shown(there)))
-    }
-
-    /// A path as a policy's author would write it.
-    fn shown(&self, path: &Path) -> String {
-        let text = |path: &Path| path.to_string_lossy().into_owned();
-        match (
-            path.strip_prefix(self.project),
-            self.home.map(|home| path.strip_prefix(home)),
-        ) {
-            (Ok(rest), _) if rest.as_os_str().is_empty() => ".".to_owned(),
-            (Ok(rest), _) => text(rest),
-            (Err(_), Some(Ok(rest))) => text(&Path::new("~").join(rest)),
-            (Err(_), Some(Err(_)) | None) => text(path),
-        }
+        let place = Place {
+            project: self.project,
+            home: self.home,
+        };
+        hint::path(there, access, place).unwrap_or_else(|| NOTHING.to_owned())
     }
 
     /// Limits that the run came up to.
@@ -244,11 +235,6 @@ fn written(verdict: &Decision) -> String {
         Some(origin) => format!("{} ({origin})", verdict.clause),
         None => verdict.clause.clone(),
     }
-}
-
-/// As a string of YAML, whatever is in it.
-fn quoted(text: &str) -> String {
-    serde_json::to_string(text).unwrap_or_default()
 }
 
 /// Connections that were refused.

@@ -229,7 +229,13 @@ impl View<'_> {
                 // Whatever else a process is linked to is its own.
                 Node::Link(_) => Node::RunTime,
                 Node::Absent if changes => Node::RunTime,
-                node => node,
+                node @ (Node::Absent
+                | Node::Dir
+                | Node::File
+                | Node::Device
+                | Node::Socket
+                | Node::Masked
+                | Node::RunTime) => node,
             };
         }
         if first.as_encoded_bytes().iter().all(u8::is_ascii_digit) {
