@@ -3,8 +3,10 @@
 mod agents;
 mod args;
 mod args_agents;
+mod args_config;
 mod args_context;
 mod args_more;
+mod config;
 mod context;
 mod doctor;
 mod policy;
@@ -32,6 +34,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments, project),
         Command::Doctor(arguments) => doctor::doctor(&arguments, project),
         Command::Agents(command) => agents::agents(command, project),
+        Command::Config(command) => config::config(command, project),
         Command::Context(command) => context::context(command, project),
         Command::Policy(command) => policy::policy(command, project),
         Command::Trust(arguments) => trust::trust(&arguments, project),

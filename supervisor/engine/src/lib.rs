@@ -20,6 +20,7 @@ pub mod random;
 pub mod report;
 pub mod run;
 pub mod select;
+pub mod settings;
 #[cfg(test)]
 mod testing;
 pub mod text;
