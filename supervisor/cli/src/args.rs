@@ -45,7 +45,7 @@ pub(crate) enum Command {
         after_help = "Example:\n  glee-supervisor context preview \"Fix the tests\""
     )]
     Context(ContextCommand),
-    /// Let the project's own configuration count in full, after showing what it asks for
+    /// Let the project's own configuration, agents and AGENTS.md count in full, after showing them
     Trust(TrustArgs),
     /// Forget what was trusted of the project
     #[command(after_help = "Example:\n  glee-supervisor untrust --project ~/src/app")]

@@ -215,8 +215,7 @@ fn cents(at: &At<'_>, node: &Node) -> Result<Setting, PolicyError> {
             return Err(at.wrong(node, "a number"));
         }
     };
-    // Written so that what is not a number fails it.
-    if !(dollars >= 0.01 && dollars <= MOST) {
+    if !(0.01..=MOST).contains(&dollars) {
         return Err(at.wrong(node, "a number of dollars, at least 0.01"));
     }
     Ok(Setting::Number(Some((dollars * 100.0).round() as u64)))
