@@ -1,6 +1,7 @@
 //! The binaries' one entry point: argument parsing and printing. No policy logic.
 
 mod agents;
+mod agents_new;
 mod args;
 mod args_agents;
 mod args_config;
