@@ -2,7 +2,7 @@
 
 use crate::claims::claims;
 
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 22] = [
     &["run"],
     &["doctor"],
     &["trust"],
@@ -14,6 +14,17 @@ const COMMANDS: [&[&str]; 11] = [
     &["policy", "check"],
     &["policy", "plan"],
     &["completions"],
+    &["agents"],
+    &["agents", "list"],
+    &["agents", "show"],
+    &["agents", "create"],
+    &["agents", "import"],
+    &["context"],
+    &["context", "preview"],
+    &["config"],
+    &["config", "get"],
+    &["config", "set"],
+    &["config", "list"],
 ];
 
 claims! {

@@ -13,7 +13,10 @@ mod seen;
 mod support;
 
 mod agents;
+mod agents_def;
 mod commands;
+mod config;
+mod context;
 mod descriptors;
 mod endings;
 mod exits;

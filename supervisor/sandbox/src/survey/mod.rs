@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use glee_policy::ResolvedPolicy;
 use glee_policy::grants::Cover;
-use glee_policy::resolved::FsAccess;
+use glee_policy::resolved::{FsAccess, Mode};
 
 pub use command::{FoundCommand, NotFound, find as find_command};
 pub use git::GitDir;
@@ -127,7 +127,7 @@ pub struct Setting<'a> {
     pub project: &'a Path,
     pub cwd: &'a Path,
     pub home: Option<&'a Path>,
-    /// This program's own configuration, trust included.
+    /// This program's own configuration, trust and keys included.
     pub config: Option<&'a Path>,
     pub caller: Caller,
     pub command: FoundCommand,
@@ -203,6 +203,9 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         .filter(|path| matches!(placeholders::look(path), placeholders::Found::Other(_)))
         .collect();
     denied.hidden.extend(secrets::find(&project, setting.home, &cover));
+    if policy.mode == Mode::Restricted {
+        denied.hidden.extend(secrets::keys(setting.config, &cover));
+    }
     Ok(Terrain {
         caller: setting.caller,
         project_owner: (owner.uid(), owner.gid()),
