@@ -19,5 +19,6 @@ mod drift;
 mod endings;
 mod key;
 mod layouts;
+mod tools;
 mod turns;
 mod vendor;

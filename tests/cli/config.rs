@@ -73,6 +73,16 @@ claims! {
         }
     }
 
+    fn checking_the_file_finds_mistakes_outside_of_the_policy_too(at) {
+        at.world.file("@PROJECT/.glee/config.yml", "sessions:\n  max_history: 0\n");
+        let seen = at.seen(["policy", "check", ".glee/config.yml"]);
+        assert!(
+            seen.status == 1 && seen.stderr.contains("config.yml:2:16: error: `sessions.max_history`: `0` is zero"),
+            "{}",
+            seen.stderr
+        );
+    }
+
     fn the_list_has_every_key_with_its_value(at) {
         at.world.file("@PROJECT/.glee/config.yml", FILE);
         let seen = at.seen(["config", "list", "--json"]);
