@@ -11,7 +11,8 @@ pub struct Node {
     pub value: Value,
     pub line: u32,
     pub column: u32,
-    /// Where a scalar's text lies, in characters from the start of the file. Empty for lists, mappings and aliases.
+    /// Where its text lies, in characters from the start of the file. Exact for scalars and for what stands in brackets;
+    /// a list or mapping of several lines ends somewhere before the next one. Empty for aliases.
     pub span: Range<usize>,
 }
 

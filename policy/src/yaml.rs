@@ -68,9 +68,9 @@ pub(crate) fn assemble(source: &Source, tokens: &[Token]) -> Result<Node, Policy
         match token.what {
             What::Word(text) => tree.scalar(text.into(), ScalarStyle::Plain, 0, &at, 0..0)?,
             What::Quoted(text) => tree.scalar(text.into(), ScalarStyle::DoubleQuoted, 0, &at, 0..0)?,
-            What::List => tree.start(Inside::List(Vec::new()), 0, &at)?,
-            What::Map => tree.start(Inside::map(), 0, &at)?,
-            What::End => tree.end(&at)?,
+            What::List => tree.start(Inside::List(Vec::new()), 0, &at, 0)?,
+            What::Map => tree.start(Inside::map(), 0, &at, 0)?,
+            What::End => tree.end(&at, 0)?,
         }
     }
     Ok(tree.finish())
@@ -124,6 +124,7 @@ struct Open {
     anchor: usize,
     line: u32,
     column: u32,
+    begins: usize,
     size: Size,
     inside: Inside,
 }
@@ -182,9 +183,9 @@ impl<'s> Tree<'s> {
         }
         match event {
             Event::Scalar(text, style, anchor, _) => self.scalar(text, style, anchor, &at, span),
-            Event::SequenceStart(_, anchor, _) => self.start(Inside::List(Vec::new()), anchor, &at),
-            Event::MappingStart(_, anchor, _) => self.start(Inside::map(), anchor, &at),
-            Event::SequenceEnd | Event::MappingEnd => self.end(&at),
+            Event::SequenceStart(_, anchor, _) => self.start(Inside::List(Vec::new()), anchor, &at, span.start),
+            Event::MappingStart(_, anchor, _) => self.start(Inside::map(), anchor, &at, span.start),
+            Event::SequenceEnd | Event::MappingEnd => self.end(&at, span.end),
             Event::Alias(anchor) => self.alias(anchor, &at),
             Event::DocumentStart(..) if self.root.is_some() => Err(PolicyError::MultipleDocuments { at }),
             _ => Ok(()),
@@ -266,7 +267,7 @@ impl<'s> Tree<'s> {
         Ok(())
     }
 
-    fn start(&mut self, inside: Inside, anchor: usize, at: &Origin) -> Result<(), PolicyError> {
+    fn start(&mut self, inside: Inside, anchor: usize, at: &Origin, begins: usize) -> Result<(), PolicyError> {
         if self.wants_key() {
             return Err(syntax(at.clone(), "a key must be text"));
         }
@@ -277,17 +278,19 @@ impl<'s> Tree<'s> {
             anchor,
             line: at.line,
             column: at.column,
+            begins,
             size: Size { weight: 1, depth: 1 },
             inside,
         });
         Ok(())
     }
 
-    fn end(&mut self, at: &Origin) -> Result<(), PolicyError> {
+    fn end(&mut self, at: &Origin, ends: usize) -> Result<(), PolicyError> {
         let Some(Open {
             anchor,
             line,
             column,
+            begins,
             size,
             inside,
         }) = self.open.pop()
@@ -303,7 +306,7 @@ impl<'s> Tree<'s> {
                 value,
                 line,
                 column,
-                span: 0..0,
+                span: begins..ends,
             },
             size,
             anchor,

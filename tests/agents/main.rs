@@ -20,5 +20,6 @@ mod endings;
 mod key;
 mod layouts;
 mod tasks;
+mod tools;
 mod turns;
 mod vendor;

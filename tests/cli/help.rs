@@ -25,6 +25,17 @@ const COMMANDS: [&[&str]; 22] = [
     &["memory", "forget"],
     &["logs"],
     &["completions"],
+    &["agents"],
+    &["agents", "list"],
+    &["agents", "show"],
+    &["agents", "create"],
+    &["agents", "import"],
+    &["context"],
+    &["context", "preview"],
+    &["config"],
+    &["config", "get"],
+    &["config", "set"],
+    &["config", "list"],
 ];
 
 claims! {

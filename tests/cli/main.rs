@@ -15,8 +15,11 @@ mod seen;
 mod support;
 
 mod agents;
+mod agents_def;
 mod audit;
 mod commands;
+mod config;
+mod context;
 mod descriptors;
 mod endings;
 mod exits;

@@ -1,4 +1,4 @@
-//! `agents list`, `show`, `create` and `import`.
+//! `agents list` and `show`.
 
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,8 @@ pub(crate) fn agents(command: AgentsCommand, project: Option<PathBuf>) -> i32 {
     match command {
         AgentsCommand::List { json } => list(project.as_deref(), json),
         AgentsCommand::Show { name, json } => show(&name, project.as_deref(), json),
+        AgentsCommand::Create(arguments) => crate::agents_new::create(&arguments, project.as_deref()),
+        AgentsCommand::Import(arguments) => crate::agents_new::import(&arguments, project.as_deref()),
     }
 }
 
@@ -25,7 +27,7 @@ pub(crate) fn scene(project: Option<&Path>) -> Result<Scene, i32> {
     Scene::find(project).map_err(|error| print::refusal(&Refusal::from(error), 1))
 }
 
-fn failed(error: ViewError) -> i32 {
+pub(crate) fn failed(error: ViewError) -> i32 {
     match error {
         ViewError::Store(error) if error.has_place() => print::note(&error.to_string()),
         ViewError::Store(error) => print::error(&error.to_string(), error.help().as_deref()),

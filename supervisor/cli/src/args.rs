@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::args_agents::AgentsCommand;
+use crate::args_config::ConfigCommand;
 use crate::args_context::ContextCommand;
 use crate::args_more::{DoctorArgs, PolicyCommand, TrustArgs};
 use crate::args_past::{AuditCommand, RunsCommand};
@@ -39,13 +40,16 @@ pub(crate) enum Command {
     /// List, show, create and import the project's agents
     #[command(subcommand, after_help = "Example:\n  glee-supervisor agents list")]
     Agents(AgentsCommand),
+    /// Show and set what the project's configuration says
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor config list")]
+    Config(ConfigCommand),
     /// Show what an agent is told
     #[command(
         subcommand,
         after_help = "Example:\n  glee-supervisor context preview \"Fix the tests\""
     )]
     Context(ContextCommand),
-    /// Let the project's own configuration count in full, after showing what it asks for
+    /// Let the project's own configuration, agents and AGENTS.md count in full, after showing them
     Trust(TrustArgs),
     /// Forget what was trusted of the project
     #[command(after_help = "Example:\n  glee-supervisor untrust --project ~/src/app")]

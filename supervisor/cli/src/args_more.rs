@@ -76,8 +76,9 @@ Example:
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Until then the configuration only narrows the profile `restricted`. What is trusted are the files
-as they are now: a changed file asks again.
+Until then the configuration only narrows the profile `restricted` and its own defaults, and what
+agents, workflows and AGENTS.md say is marked as untrusted for those who read it. What is trusted
+are the files as they are now: a changed file asks again.
 
 Example:
   glee-supervisor trust --yes")]
@@ -85,9 +86,25 @@ pub(crate) struct TrustArgs {
     #[command(subcommand)]
     pub(crate) command: Option<TrustCommand>,
 
-    /// A profile in the project's .glee/policies, instead of the configuration
-    #[arg(long, value_name = "NAME")]
+    /// Only this profile in the project's .glee/policies
+    #[arg(long, value_name = "NAME", group = "which")]
     pub(crate) policy: Option<String>,
+
+    /// Only this agent in the project's .glee/agents
+    #[arg(long, value_name = "NAME", group = "which")]
+    pub(crate) agent: Option<String>,
+
+    /// Only this workflow in the project's .glee/workflows
+    #[arg(long, value_name = "NAME", group = "which")]
+    pub(crate) workflow: Option<String>,
+
+    /// Only the project's AGENTS.md
+    #[arg(long, group = "which")]
+    pub(crate) agents_md: bool,
+
+    /// Only the project's configuration
+    #[arg(long, group = "which")]
+    pub(crate) config: bool,
 
     /// Do not ask
     #[arg(long, short)]

@@ -1,13 +1,16 @@
 //! The binaries' one entry point: argument parsing and printing. No policy logic.
 
 mod agents;
+mod agents_new;
 mod args;
 mod args_agents;
+mod args_config;
 mod args_context;
 mod args_more;
 mod args_past;
 mod args_policy;
 mod audit;
+mod config;
 mod context;
 mod doctor;
 mod explain;
@@ -42,6 +45,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments, project),
         Command::Doctor(arguments) => doctor::doctor(&arguments, project),
         Command::Agents(command) => agents::agents(command, project),
+        Command::Config(command) => config::config(command, project),
         Command::Context(command) => context::context(command, project),
         Command::Policy(command) => policy::policy(command, project),
         Command::Trust(arguments) => trust::trust(&arguments, project),

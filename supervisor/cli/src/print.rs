@@ -71,7 +71,7 @@ pub(crate) fn warning(message: &str, help: Option<&str>) {
 
 /// Why nothing was done. An error in a policy file already begins with its place, as a compiler's does.
 pub(crate) fn refusal(refusal: &Refusal, status: i32) -> i32 {
-    if let Refusal::Select(SelectError::Policy { .. }) = refusal {
+    if let Refusal::Select(SelectError::Policy { .. } | SelectError::Settings { .. }) = refusal {
         note(&refusal.to_string());
     } else {
         error(&refusal.to_string(), refusal.help().as_deref());

@@ -33,6 +33,7 @@ pub mod run_id;
 pub mod runs;
 pub mod select;
 pub mod sessions;
+pub mod settings;
 pub mod state;
 pub mod store;
 pub mod tasks;

@@ -3,8 +3,12 @@
 //! What an agent CLI is, and how one is run, is `agent`'s business; here is what people write about the agents they want.
 //! INVARIANT: a definition never gives more than the run would have without it.
 
+pub mod create;
 mod definition;
+pub mod diff;
+pub mod draft;
 pub mod error;
+pub mod import;
 pub mod input;
 pub mod name;
 mod parse;

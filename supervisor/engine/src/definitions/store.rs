@@ -27,6 +27,8 @@ pub enum StoreError {
     Io { path: PathBuf, error: std::io::Error },
     #[error("there is no agent `{}`", visible(name))]
     NoSuchAgent { name: String, nearest: Option<String> },
+    #[error("`{}` is not a name for an agent", visible(name))]
+    BadName { name: String },
     #[error("there is an agent `{name}` already")]
     Taken { name: AgentName },
     #[error("`{}` is not read: an agent's file is called `NAME.yml`, where NAME has {}", .path.display(), super::name::GRAMMAR)]
@@ -47,6 +49,7 @@ impl StoreError {
                 nearest: Some(nearest), ..
             } => Some(format!("did you mean `{nearest}`?")),
             Self::NoSuchAgent { nearest: None, .. } => Some("`glee-supervisor agents list` shows the agents".into()),
+            Self::BadName { .. } => Some(super::name::GRAMMAR.into()),
             Self::Taken { .. } => Some("choose another name, or edit its file".into()),
             Self::NotAName { .. } => Some("rename it".into()),
         }

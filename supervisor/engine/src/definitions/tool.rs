@@ -3,7 +3,8 @@
 //! Pure. What the flags really do was measured on the CLIs, by the tools that they then offer their model:
 //! - claude: `--tools` is the whole list; `--strict-mcp-config` keeps the project's `.mcp.json` from adding to it;
 //! - gemini: only an admin policy holds. `tools.core` and `--policy` are overruled by a project's own `.gemini/`;
-//! - codex: its shell, and with it files, can only be had whole, and `view_image` cannot be had out; web search can.
+//! - codex: its shell, and with it files, can only be had whole; web search, goals and agents of its own can be left out
+//!   (`agents.enabled`: `features.multi_agent` is overruled by what the model says about itself).
 //!
 //! INVARIANT: a list that a CLI would not keep to is refused; nothing is left out of it in silence.
 
@@ -128,8 +129,8 @@ pub enum Unenforceable {
     NoSuchTool { cli: Cli, tool: Tool },
     #[error("codex cannot be held to `{0}`: it has its shell for that, which does everything else too")]
     OnlyByShell(Tool),
-    #[error("codex cannot be kept from files: it always has the tool `view_image`")]
-    AlwaysImages,
+    #[error("codex cannot be held to a list without `shell`: its other tools stay")]
+    NeedsShell,
 }
 
 impl Unenforceable {
@@ -139,7 +140,7 @@ impl Unenforceable {
         match self {
             Self::NoSuchTool { .. } => "leave it out, or name another `agent:`",
             Self::OnlyByShell(_) => "add `shell`, or write `agent: claude` or `agent: gemini`, which can be held to it",
-            Self::AlwaysImages => "add `shell`, or write `agent: claude` or `agent: gemini`",
+            Self::NeedsShell => "add `shell`, or write `agent: claude` or `agent: gemini`",
         }
     }
 }
@@ -203,7 +204,7 @@ fn codex(tools: &[Tool]) -> Result<Vec<Argument>, Unenforceable> {
         }
     }
     if !tools.contains(&Tool::Shell) {
-        return Err(Unenforceable::AlwaysImages);
+        return Err(Unenforceable::NeedsShell);
     }
     let search = if tools.contains(&Tool::WebSearch) {
         "web_search=live"
@@ -212,7 +213,7 @@ fn codex(tools: &[Tool]) -> Result<Vec<Argument>, Unenforceable> {
     };
     Ok(words(&[
         "-c",
-        "features.multi_agent=false",
+        "agents.enabled=false",
         "-c",
         "features.goals=false",
         "-c",

@@ -34,16 +34,7 @@ fn gemini_is_held_by_an_admin_policy() {
 
 #[test]
 fn codex_keeps_its_shell_or_is_refused() {
-    let flags = |search| {
-        words(&[
-            "-c",
-            "features.multi_agent=false",
-            "-c",
-            "features.goals=false",
-            "-c",
-            search,
-        ])
-    };
+    let flags = |search| words(&["-c", "agents.enabled=false", "-c", "features.goals=false", "-c", search]);
     assert_eq!(restrict(Cli::Codex, &[Tool::Shell]), Ok(flags("web_search=disabled")));
     assert_eq!(
         restrict(Cli::Codex, &[Tool::Shell, Tool::ReadFile, Tool::WebSearch]),
@@ -53,11 +44,8 @@ fn codex_keeps_its_shell_or_is_refused() {
         restrict(Cli::Codex, &[Tool::ReadFile, Tool::Grep]),
         Err(Unenforceable::OnlyByShell(Tool::ReadFile))
     );
-    assert_eq!(restrict(Cli::Codex, &[]), Err(Unenforceable::AlwaysImages));
-    assert_eq!(
-        restrict(Cli::Codex, &[Tool::WebSearch]),
-        Err(Unenforceable::AlwaysImages)
-    );
+    assert_eq!(restrict(Cli::Codex, &[]), Err(Unenforceable::NeedsShell));
+    assert_eq!(restrict(Cli::Codex, &[Tool::WebSearch]), Err(Unenforceable::NeedsShell));
     let fetch = Unenforceable::NoSuchTool {
         cli: Cli::Codex,
         tool: Tool::WebFetch,

@@ -16,7 +16,8 @@ use super::{Base, Learned, learn};
 use crate::audit::record::Need;
 use crate::project::{Scene, SceneError};
 use crate::report::Denial;
-use crate::run::{self, Finished, Options, Prepared, Purpose, Refusal, run_id};
+use crate::run::{self, Finished, Options, Prepared, Purpose, Refusal};
+use crate::run_id::run_id;
 use crate::select;
 
 /// May what was denied be had in the end?

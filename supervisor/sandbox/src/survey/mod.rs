@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use glee_policy::ResolvedPolicy;
 use glee_policy::grants::Cover;
-use glee_policy::resolved::FsAccess;
+use glee_policy::resolved::{FsAccess, Mode};
 
 pub use command::{FoundCommand, NotFound, find as find_command};
 pub use git::GitDir;
@@ -128,7 +128,7 @@ pub struct Setting<'a> {
     pub project: &'a Path,
     pub cwd: &'a Path,
     pub home: Option<&'a Path>,
-    /// This program's own configuration, trust included.
+    /// This program's own configuration, trust and keys included.
     pub config: Option<&'a Path>,
     /// Where this program keeps its audit log: neither writable nor seen inside, whatever is granted around it.
     pub state: Option<&'a Path>,
@@ -210,6 +210,9 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     denied
         .hidden
         .extend(setting.state.and_then(|state| secrets::of_ours(state, policy, &cover)));
+    if policy.mode == Mode::Restricted {
+        denied.hidden.extend(secrets::keys(setting.config, &cover));
+    }
     Ok(Terrain {
         caller: setting.caller,
         project_owner: (owner.uid(), owner.gid()),

@@ -104,3 +104,15 @@ pub(super) fn find(project: &Path, home: Option<&Path>, cover: &Cover<'_>) -> Ve
         })
         .collect()
 }
+
+/// The keys by which the supervisor knows its own writing again: no grant shows them, not even one of the whole home.
+pub(super) fn keys(config: Option<&Path>, cover: &Cover<'_>) -> Option<Hidden> {
+    // The way there is the user's own and may have links; what is granted has none.
+    let path = std::fs::canonicalize(config?.join("keys")).ok()?;
+    cover.at(&path)?;
+    let meta = std::fs::symlink_metadata(&path).ok()?;
+    Some(Hidden::Present {
+        kind: kind(&meta),
+        path,
+    })
+}
