@@ -32,10 +32,11 @@ pub fn in_root(root: BorrowedFd<'_>, path: &Path, last: Last) -> io::Result<Owne
     openat2(root.as_raw_fd(), path, flags(last), resolve)
 }
 
-/// As `in_root`, but no link may be on the way.
+/// As `in_root`, but neither on the way nor at the end may be a link (`ELOOP`).
 pub fn plainly_in_root(root: BorrowedFd<'_>, path: &Path) -> io::Result<OwnedFd> {
     let resolve = libc::RESOLVE_IN_ROOT | libc::RESOLVE_NO_SYMLINKS;
-    openat2(root.as_raw_fd(), path, flags(Last::Itself), resolve)
+    // With O_NOFOLLOW a link at the end would be opened itself.
+    openat2(root.as_raw_fd(), path, flags(Last::Follow), resolve)
 }
 
 /// A handle on a path of the host's.

@@ -352,10 +352,8 @@ fn is_mask(facts: &Facts) -> bool {
 /// `Path::starts_with` by bytes, for paths without `//`: asked a dozen times for each call. More than it covers is not granted.
 fn lies_in(path: &Path, tree: &Path) -> bool {
     let (path, tree) = (path.as_os_str().as_bytes(), tree.as_os_str().as_bytes());
-    match path.strip_prefix(tree) {
-        Some(rest) => rest.is_empty() || rest.starts_with(b"/") || tree == b"/",
-        None => false,
-    }
+    let rest = path.strip_prefix(tree);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || tree == b"/")
 }
 
 fn has_dots(path: &Path) -> bool {

@@ -98,6 +98,8 @@ pub(super) fn answer_canary(questions: &OwnedFd, spec: &FilterSpec, table: &Tabl
 fn serve(plan: &SandboxPlan, spec: FilterSpec, table: &Table, socket: &OwnedFd) -> io::Result<()> {
     process::die_with_parent()?;
     process::set_name(c"glee-listener")?;
+    // Without a pid namespace the command sees us, and has our uid.
+    process::set_dumpable(false)?;
     // A session of our own: what is typed at the caller's terminal is not for us.
     process::setsid()?;
     event::reset_signals(&[])?;
