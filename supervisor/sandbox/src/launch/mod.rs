@@ -184,6 +184,8 @@ struct Child {
     _alive: OwnedFd,
     namespaces: Vec<Namespace>,
     warden: Option<Warden>,
+    /// What a canary must not reach.
+    _bait: Option<Bait>,
 }
 
 fn compile(plan: &SandboxPlan) -> Result<(Table, Vec<seccomp::Instruction>), LaunchError> {
@@ -216,7 +218,7 @@ fn start(
         namespaces: plan.namespaces.clone(),
         filter,
         trees,
-        bait,
+        bait: bait.as_ref().map(Bait::name),
         control: theirs,
         alive: alive_read,
         terminals: caller.terminals,
@@ -246,7 +248,7 @@ fn start(
     };
     match side {
         Side::Child => {
-            drop((ours, alive_write, v2));
+            drop((ours, alive_write, v2, bait));
             if let Some(janitor) = caller.janitor.raw_socket().map(i32::unsigned_abs) {
                 // It would keep the janitor from seeing that the supervisor is dead.
                 let _ = fd::close_range(janitor, janitor);
@@ -262,6 +264,7 @@ fn start(
                 _alive: alive_write,
                 namespaces,
                 warden: None,
+                _bait: bait,
             };
             // Before the child may go on: whoever cleans up after us must be able to see its end.
             let entrusted = caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"));
