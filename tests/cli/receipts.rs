@@ -127,6 +127,10 @@ claims! {
         at.world.file("@OUT/net.yml", "extends: restricted\nnetwork: true\n");
         let receipt = passed(at, &["--policy", &at.world.fill("@OUT/net.yml")]);
         assert!(!names(&receipt).contains(&"connect out".to_owned()), "{receipt}");
+        // The host's abstract sockets lie in the same namespace then: the bait is there, and Landlock keeps from it.
+        let rows = receipt["canaries"].as_array().expect("a list");
+        let socket = rows.iter().find(|row| row["name"] == "unix socket of the host");
+        assert_eq!(socket.expect("a canary")["got"], "EPERM", "{receipt}");
     }
 
     fn a_low_limit_on_open_files_does_not_spoil_it(at) {

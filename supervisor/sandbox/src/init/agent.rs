@@ -13,7 +13,7 @@ use crate::control::Report;
 use crate::plan::{Containment, LandlockPlan, Namespace, SandboxPlan};
 use crate::receipt::Canary;
 use crate::seccomp::{DenialAction, Instruction};
-use crate::sys::canary::Bait;
+use crate::sys::canary::BaitName;
 use crate::sys::{caps, event, fd, landlock, limits, path, process, seccomp, term};
 
 /// Never returns: executes the command, or says why not.
@@ -163,7 +163,7 @@ fn confine(
 }
 
 /// Tries what is forbidden and says what came of it. Never returns if something worked: the supervisor knows why.
-fn take_receipt(canaries: &[Canary], bait: Option<&Bait>, control: &OwnedFd) -> Result<(), Failed> {
+fn take_receipt(canaries: &[Canary], bait: Option<&BaitName>, control: &OwnedFd) -> Result<(), Failed> {
     let (report, holds) = canaries::attempt_all(canaries, bait);
     report.send(control.as_fd()).step("receipt")?;
     if holds { Ok(()) } else { process::exit_now(125) }

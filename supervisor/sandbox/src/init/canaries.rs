@@ -8,11 +8,11 @@ use std::time::Instant;
 
 use crate::control::Report;
 use crate::receipt::{Answer, Attempt, Canary, Fact, Family, judge};
-use crate::sys::canary::{self, Bait};
+use crate::sys::canary::{self, BaitName};
 use crate::sys::{caps, process};
 
 /// Tries them all. The report, and whether the sandbox holds.
-pub(super) fn attempt_all(canaries: &[Canary], bait: Option<&Bait>) -> (Report, bool) {
+pub(super) fn attempt_all(canaries: &[Canary], bait: Option<&BaitName>) -> (Report, bool) {
     let started = Instant::now();
     let answers: Vec<Answer> = canaries
         .iter()
@@ -23,7 +23,7 @@ pub(super) fn attempt_all(canaries: &[Canary], bait: Option<&Bait>) -> (Report, 
     (Report::Receipt { answers, duration }, holds)
 }
 
-fn attempt(attempt: &Attempt, bait: Option<&Bait>) -> io::Result<u64> {
+fn attempt(attempt: &Attempt, bait: Option<&BaitName>) -> io::Result<u64> {
     let allowed = match attempt {
         Attempt::Read(path) => canary::open_for_reading(path),
         Attempt::Write(path) => canary::open_for_writing(path),

@@ -20,7 +20,7 @@ use crate::control::{Order, Report};
 use crate::launch::idmap::Trees;
 use crate::plan::{Containment, Namespace, SandboxPlan};
 use crate::seccomp::Instruction;
-use crate::sys::canary::Bait;
+use crate::sys::canary::BaitName;
 use crate::sys::errand::NetworkMaker;
 use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Side};
@@ -36,7 +36,7 @@ pub(crate) struct Inheritance<'a> {
     pub(crate) filter: &'a [Instruction],
     pub(crate) trees: Trees,
     /// A socket of the host, for one of the canaries.
-    pub(crate) bait: Option<Bait>,
+    pub(crate) bait: Option<BaitName>,
     pub(crate) control: OwnedFd,
     /// Readable end of a pipe whose other end only the supervisor holds.
     pub(crate) alive: OwnedFd,
@@ -120,6 +120,8 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
     let (watch_memory, groups) = admission(inheritance).step("wait for supervisor")?;
     inheritance.watch_memory = watch_memory;
     groups.enter().step("cgroup")?;
+    // Their numbers are needed below a limit that may be low.
+    drop(groups);
     match plan.containment {
         Containment::Namespaces => enter(inheritance, network)?,
         // No pid namespace holds the tree together: orphans come to us, and we end them.

@@ -204,6 +204,8 @@ struct Child {
     warden: Option<Warden>,
     /// What the writable trees held before the command started, if anybody asked.
     before: Option<Before>,
+    /// What a canary must not reach.
+    _bait: Option<Bait>,
 }
 
 fn compile(plan: &SandboxPlan) -> Result<(Table, Vec<seccomp::Instruction>), LaunchError> {
@@ -236,7 +238,7 @@ fn start(
         namespaces: plan.namespaces.clone(),
         filter,
         trees,
-        bait,
+        bait: bait.as_ref().map(Bait::name),
         control: theirs,
         alive: alive_read,
         terminals: caller.terminals,
@@ -267,7 +269,7 @@ fn start(
     };
     match side {
         Side::Child => {
-            drop((ours, alive_write, v2));
+            drop((ours, alive_write, v2, bait));
             if let Some(janitor) = caller.janitor.raw_socket().map(i32::unsigned_abs) {
                 // It would keep the janitor from seeing that the supervisor is dead.
                 let _ = fd::close_range(janitor, janitor);
@@ -284,6 +286,7 @@ fn start(
                 namespaces,
                 warden: None,
                 before: None,
+                _bait: bait,
             };
             // Before the child may go on: whoever cleans up after us must be able to see its end.
             let entrusted = caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"));

@@ -87,11 +87,17 @@ fn connect_v6(to: &SocketAddrV6) -> io::Result<()> {
     connect(&socket(libc::AF_INET6)?, &address, size_of_val(&address))
 }
 
-/// A datagram socket with an abstract name that the kernel chose. Whoever shares our network namespace can connect to it.
+/// A datagram socket with an abstract name that the kernel chose. Whoever shares our network namespace can connect to it, as long
+/// as it is open. Nobody reads from it.
 #[derive(Debug)]
 pub struct Bait {
-    /// Has the name as long as it is open. Nobody reads from it.
     _socket: OwnedFd,
+    name: BaitName,
+}
+
+/// Where it is.
+#[derive(Debug, Clone, Copy)]
+pub struct BaitName {
     address: libc::sockaddr_un,
     size: usize,
 }
@@ -108,14 +114,21 @@ impl Bait {
         let mut size = libc::socklen_t::try_from(size_of::<libc::sockaddr_un>()).unwrap_or(0);
         // SAFETY: `address` is live and `size` is its size.
         done(unsafe { libc::getsockname(socket.as_raw_fd(), (&raw mut address).cast(), &raw mut size) })?;
+        let size = usize::try_from(size).unwrap_or(0);
         Ok(Self {
             _socket: socket,
-            address,
-            size: usize::try_from(size).unwrap_or(0),
+            name: BaitName { address, size },
         })
     }
 
-    /// Connects to it by name, from wherever we are.
+    #[must_use]
+    pub fn name(&self) -> BaitName {
+        self.name
+    }
+}
+
+impl BaitName {
+    /// Connects to it, from wherever we are.
     pub fn take(&self) -> io::Result<()> {
         connect(&socket(libc::AF_UNIX)?, &self.address, self.size)
     }
@@ -178,3 +191,7 @@ fn ask(option: libc::c_int, value: libc::c_ulong) -> io::Result<u64> {
     let found = check(unsafe { libc::prctl(option, value, 0, 0, 0) }.into())?;
     Ok(u64::try_from(found).unwrap_or(0))
 }
+
+#[cfg(test)]
+#[path = "canary_tests.rs"]
+mod tests;
