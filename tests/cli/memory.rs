@@ -66,12 +66,12 @@ claims! {
         at.world.dir("@PROJECT/other/.glee");
         assert_eq!(found(at, &["list", "--project", "@PROJECT/other"]), [""; 0]);
         assert_eq!(found(at, &["list"]), ["here"]);
-        assert_eq!(at.host("find @HOME/.local/state/glee -type f -perm /077"), "");
+        assert_eq!(at.host("find @STATE/glee -type f -perm /077"), "");
     }
 
     fn a_damaged_file_is_named_and_nothing_of_it_is_lost(at) {
         add(at, "general", "precious");
-        let path = at.host("find @HOME/.local/state/glee -name memory.db");
+        let path = at.host("find @STATE/glee -name memory.db");
         let whole = fs::read(path.trim()).expect("read the file");
         let mut torn = whole.clone();
         torn.truncate(whole.len() / 2);
@@ -96,7 +96,7 @@ claims! {
     }
 
     fn several_processes_add_at_once(at) {
-        at.host("pids=; for n in 1 2 3 4 5 6 7 8; do @BIN memory add \"number $n\" & pids=\"$pids $!\"; done 2>/dev/null
+        at.host("pids=; for n in 1 2 3 4 5 6 7 8; do XDG_STATE_HOME=@STATE @BIN memory add \"number $n\" & pids=\"$pids $!\"; done 2>/dev/null
             for pid in $pids; do wait $pid; done");
         assert_eq!(found(at, &["list"]).len(), 8);
         let json = at.seen(["memory", "list", "--json"]).stdout;

@@ -74,7 +74,7 @@ claims! {
         let modes = at.host(&format!("stat -c '%a %u' .glee/agent_sessions .glee/agent_sessions/{id}.json"));
         let uid = at.world.caller().uid();
         assert_eq!(modes, format!("700 {uid}\n600 {uid}\n"));
-        assert_eq!(at.host("stat -c %a @HOME/.local/state/glee/keys/*"), "600\n");
+        assert_eq!(at.host("stat -c %a @STATE/glee/keys/*"), "600\n");
     }
 
     fn an_edited_history_is_named(at) {
@@ -102,7 +102,7 @@ claims! {
         at.host(&format!("mkdir -p other/.glee/agent_sessions && cp .glee/agent_sessions/{id}.json other/.glee/agent_sessions/"));
         let other = json(at, &["sessions", "show", &id, "--json", "--project", "@PROJECT/other"]);
         assert_eq!(other["intact"], false);
-        at.host("rm @HOME/.local/state/glee/keys/sessions.key");
+        at.host("rm @STATE/glee/keys/sessions.key");
         assert!(fault(at, &id).contains("another user"), "{}", fault(at, &id));
     }
 

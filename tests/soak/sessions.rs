@@ -10,7 +10,7 @@ use std::time::Duration;
 use glee_tests::{Caller, World};
 use serde_json::Value;
 
-use crate::keeper::{keeper, said_by};
+use crate::keeper::{keeper_in, said_by};
 use crate::rounds::{all_hold, random_between, rounds};
 
 /// A process starts in one or two milliseconds, and a message takes about as long.
@@ -105,7 +105,7 @@ fn names(directory: &Path) -> Vec<String> {
 }
 
 fn churn(world: &World, id: &str) -> Child {
-    let mut command = world.host_command(&keeper().display().to_string());
+    let mut command = keeper_in(world);
     command
         .args(["session", "churn", id])
         .stdout(Stdio::piped())

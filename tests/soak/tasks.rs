@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use glee_tests::{Caller, World};
 
-use crate::keeper::{keeper, said_by};
+use crate::keeper::{keeper_in, said_by};
 use crate::rounds::{random_between, rounds};
 
 const WORKERS: usize = 16;
@@ -67,7 +67,7 @@ fn one(caller: Caller, round: usize) {
 }
 
 fn start(world: &World) -> Child {
-    let mut command = world.host_command(&keeper().display().to_string());
+    let mut command = keeper_in(world);
     command.args(["tasks", "work"]).stdout(Stdio::null());
     command.spawn().expect("start a worker")
 }
