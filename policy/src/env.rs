@@ -161,11 +161,17 @@ impl EnvRules {
             EnvPattern::Exact(name) => !silent(name) && !is_injection(name.as_bytes()),
             EnvPattern::Prefix(prefix) => !crate::injection::is_injection_prefix(prefix),
         };
+        // Only a prefix contains more than itself.
+        let prefixes: Vec<&EnvPattern> = self
+            .allow
+            .iter()
+            .filter(|p| matches!(p, EnvPattern::Prefix(_)))
+            .collect();
         let allow: BTreeSet<_> = self
             .allow
             .iter()
             .filter(|p| !self.inherit_all && effective(p))
-            .filter(|p| !self.allow.iter().any(|other| other != *p && other.contains(p)))
+            .filter(|p| !prefixes.iter().any(|other| other != p && other.contains(p)))
             .cloned()
             .collect();
         let passes = |name: &str| self.inherit_all || allow.iter().any(|p| p.matches(name.as_bytes()));

@@ -13,6 +13,7 @@ pub mod examples;
 pub mod exceeds;
 pub mod glob;
 pub mod grants;
+pub mod hint;
 pub mod injection;
 mod injection_tools;
 pub mod layer;

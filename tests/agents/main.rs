@@ -20,5 +20,6 @@ mod endings;
 mod key;
 mod layouts;
 mod tools;
+mod tasks;
 mod turns;
 mod vendor;

@@ -70,16 +70,16 @@ claims! {
 
     fn the_key_is_the_users_alone_and_no_sandbox_shows_it(at) {
         preview(at, &["x"]);
-        assert_eq!(at.host("cd @CONFIG/glee/keys && stat -c '%a %s %n' * && stat -c %a ."), "600 32 context.key\n700\n");
-        let key = "@CONFIG/glee/keys/context.key";
+        assert_eq!(at.host("cd @STATE/glee/keys && stat -c '%a %s %n' * && stat -c %a ."), "600 32 context.key\n700\n");
+        let key = "@STATE/glee/keys/context.key";
         let look = "cat \"$0\" | wc -c; ls -A \"${0%/*}\" | wc -l; (echo x > \"$0\") 2>/dev/null || echo kept";
-        for flags in [&["--policy", "workspace"][..], &["--read", "@CONFIG"], &["--write", "@CONFIG"], &["--read", "/"]] {
+        for flags in [&["--policy", "workspace"][..], &["--read", "@STATE"], &["--read", "@STATE/glee/keys"], &["--read", "/"]] {
             let call = [&["run"], flags, &["--", "sh", "-c", look, key]].concat();
             let seen = at.seen(call);
             let lines: Vec<&str> = seen.stdout.lines().map(str::trim).collect();
             assert_eq!(lines.first(), Some(&"0"), "{flags:?}: {}{}", seen.stdout, seen.stderr);
             assert_eq!(lines.get(1), Some(&"0"), "{flags:?}: {}{}", seen.stdout, seen.stderr);
         }
-        assert_eq!(at.host("stat -c %s @CONFIG/glee/keys/context.key"), "32\n");
+        assert_eq!(at.host("stat -c %s @STATE/glee/keys/context.key"), "32\n");
     }
 }

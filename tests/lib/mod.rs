@@ -43,5 +43,5 @@ pub use lab::Lab;
 pub use listen::Listener;
 pub use process::{alive, capable, carrying, mounts, wait_until};
 pub use run::{Outcome, Policy, Run, Running};
-pub use tools::attack_tool;
+pub use tools::{attack_tool, installed_copy};
 pub use world::World;

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::args_policy::{ExplainArgs, LearnArgs};
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit status: 0 if the profile `restricted` can be enforced here, else 1.
@@ -53,6 +55,10 @@ Example:
         #[arg(long)]
         json: bool,
     },
+    /// Say whether something is allowed, by which clause, enforced by which step, and what would change that
+    Explain(ExplainArgs),
+    /// Run a command, and write the smallest policy that would have let it pass
+    Learn(LearnArgs),
     /// Show what would be done, step by step, and which step enforces which clause; do nothing
     #[command(after_help = "Example:\n  glee-supervisor policy plan restricted -- make test")]
     Plan {

@@ -7,12 +7,22 @@ mod args_agents;
 mod args_config;
 mod args_context;
 mod args_more;
+mod args_past;
+mod args_policy;
+mod audit;
 mod config;
 mod context;
 mod doctor;
+mod explain;
+mod learn;
+mod logs;
+mod memory;
 mod policy;
 mod print;
 mod run;
+mod runs;
+mod sessions;
+mod summary;
 mod trust;
 
 use std::ffi::{OsStr, OsString};
@@ -40,6 +50,11 @@ pub fn main() -> ExitCode {
         Command::Policy(command) => policy::policy(command, project),
         Command::Trust(arguments) => trust::trust(&arguments, project),
         Command::Untrust => trust::untrust(project),
+        Command::Runs(command) => runs::runs(command, project),
+        Command::Audit(command) => audit::audit(command),
+        Command::Sessions(command) => sessions::sessions(command, project),
+        Command::Memory(command) => memory::memory(command, project),
+        Command::Logs(arguments) => logs::logs(&arguments, project),
         Command::Completions { shell } => completions(shell, arguments.first()),
     };
     ExitCode::from(u8::try_from(status & 0xff).unwrap_or(1))

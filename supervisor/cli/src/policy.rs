@@ -1,24 +1,27 @@
-//! `policy list`, `show`, `check` and `plan`.
+//! `policy list`, `show`, `check` and `plan`; `explain` and `learn` have files of their own.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use glee_engine::audit::record::Need;
 use glee_engine::catalog::{self, Listed};
 use glee_engine::clauses::{Clause, clauses};
 use glee_engine::plan_view::PlanView;
 use glee_engine::project::Scene;
-use glee_engine::run::{self, Options, Refusal};
+use glee_engine::run::{self, Observe, Options, Purpose, Refusal};
 use glee_engine::select::{self, Selected};
 use glee_engine::text::{columns, visible};
 use glee_policy::Flags;
+use glee_sandbox::receipt::Wish;
 use serde::Serialize;
 
 use crate::args_more::PolicyCommand;
 use crate::print::{self, Paint};
 use crate::run::announce_policy;
+use crate::{explain, learn};
 
 /// The run id in a printed plan: the same command prints the same plan.
-const PLANNED: &str = "plan";
+pub(crate) const PLANNED: &str = "plan";
 
 /// Returns the exit status.
 pub(crate) fn policy(command: PolicyCommand, project: Option<PathBuf>) -> i32 {
@@ -26,6 +29,8 @@ pub(crate) fn policy(command: PolicyCommand, project: Option<PathBuf>) -> i32 {
         PolicyCommand::List { json } => list(project.as_deref(), json),
         PolicyCommand::Show { policy, json } => show(policy.as_deref(), project.as_deref(), json),
         PolicyCommand::Check { file, json } => check(&file, project.as_deref(), json),
+        PolicyCommand::Explain(arguments) => Ok(explain::run(arguments, project)),
+        PolicyCommand::Learn(arguments) => Ok(learn::run(arguments, project)),
         PolicyCommand::Plan { policy, json, command } => plan(policy, project, json, command),
     };
     done.unwrap_or_else(|refusal| print::refusal(&refusal, 1))
@@ -154,11 +159,15 @@ fn plan(policy: Option<String>, project: Option<PathBuf>, json: bool, command: V
     let flags = Flags::none(std::env::current_dir().unwrap_or_default());
     let prepared = run::prepare(
         &Options {
+            purpose: Purpose::Work,
             policy,
             project,
             flags,
             report: None,
+            receipt: Wish::Take,
             key_file: None,
+            audit: Need::Wanted,
+            observe: Observe::Attempts,
             command,
         },
         PLANNED,

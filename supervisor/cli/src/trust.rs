@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
+use glee_engine::audit::{LogError, record};
 use glee_engine::consent::items::{self, Items};
 use glee_engine::consent::{self, Kind, Question, Status, Want};
 use glee_engine::project::Scene;
@@ -151,6 +152,7 @@ fn ask(arguments: &TrustArgs, project: Option<&Path>) -> Result<i32, Refusal> {
         print::say(&difference(question));
         if arguments.yes || consents() {
             question.agree().map_err(SelectError::from)?;
+            entered(question.entered(&scene));
             print::note("trusted, until one of these files changes");
         } else {
             print::note(refused(question.kind));
@@ -238,6 +240,13 @@ fn consents() -> bool {
     heard && is_yes(&answer)
 }
 
+/// What was said counts, entered or not.
+fn entered(result: Result<(), LogError>) {
+    if let Err(error) = result {
+        print::warning(&format!("this is not in the audit log: {error}"), Some(error.help()));
+    }
+}
+
 fn is_yes(answer: &str) -> bool {
     matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
@@ -276,7 +285,11 @@ fn entry(status: &Status) -> String {
 pub(crate) fn untrust(project: Option<PathBuf>) -> i32 {
     let done = || -> Result<Vec<String>, Refusal> {
         let scene = Scene::find(project.as_deref())?;
-        consent::withdraw(&scene).map_err(|error: TrustError| SelectError::from(error).into())
+        let files = consent::withdraw(&scene).map_err(|error: TrustError| SelectError::from(error))?;
+        if !files.is_empty() {
+            entered(record::untrusted(&scene.project, files.len()));
+        }
+        Ok(files)
     };
     let files = match done() {
         Ok(files) => files,

@@ -10,12 +10,13 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, fchown};
 use std::path::{Component, Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use glee_sandbox::sys::fd::{self, Lock};
 use glee_sandbox::sys::path::{self, Stat};
 use glee_sandbox::sys::process::geteuid;
 
+use crate::hex::hex;
 use crate::random;
 
 /// How long another process may hold a folder: it writes one small file meanwhile.
@@ -142,6 +143,24 @@ impl Folder {
         path::lstat_at(self.fd(), name)
     }
 
+    pub fn modified(&self, name: &OsStr) -> io::Result<SystemTime> {
+        self.metadata(name)?.modified()
+    }
+
+    pub fn metadata(&self, name: &OsStr) -> io::Result<fs::Metadata> {
+        one(name)?;
+        fs::symlink_metadata(self.here().join(name))
+    }
+
+    /// Keeps what is in it out of the project's history.
+    pub fn ignore_in_git(&self) -> io::Result<()> {
+        let name = OsStr::new(".gitignore");
+        match self.stat(name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.lock()?.put(name, b"*\n"),
+            other => other.map(drop),
+        }
+    }
+
     /// Every name but those of drafts, sorted.
     pub fn names(&self) -> io::Result<Vec<OsString>> {
         let mut names = self.all_names()?;
@@ -150,9 +169,15 @@ impl Folder {
         Ok(names)
     }
 
+    /// The directory itself, whatever became of its path.
+    fn here(&self) -> PathBuf {
+        Path::new("/proc/self/fd").join(self.dir.as_raw_fd().to_string())
+    }
+
     fn all_names(&self) -> io::Result<Vec<OsString>> {
-        let here = Path::new("/proc/self/fd").join(self.dir.as_raw_fd().to_string());
-        fs::read_dir(here)?.map(|entry| entry.map(|e| e.file_name())).collect()
+        fs::read_dir(self.here())?
+            .map(|entry| entry.map(|e| e.file_name()))
+            .collect()
     }
 }
 
@@ -161,7 +186,7 @@ impl Locked<'_> {
     pub fn put(&self, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
         one(name)?;
         let dir = self.folder.fd();
-        let draft = OsString::from(format!("{DRAFT}{}", crate::text::hex(&random::bytes::<8>()?)));
+        let draft = OsString::from(format!("{DRAFT}{}", hex(&random::bytes::<8>()?)));
         let write = || -> io::Result<()> {
             let mut file = File::from(path::create_at(dir, Path::new(&draft), 0o600)?);
             give(file.as_fd(), &path::lstat_at(dir, OsStr::new(""))?)?;

@@ -1,6 +1,6 @@
 //! Secret keys of this user, by which the supervisor knows again what it has written itself.
 //!
-//! One file per purpose in the user's configuration directory, which no sandbox shows. INVARIANT: a key that others
+//! One file per purpose in the user's state directory, which no sandbox shows. INVARIANT: a key that others
 //! could have read or written is not used, and a damaged one is not replaced: what it signed would silently stop counting.
 
 use std::ffi::OsString;
@@ -15,8 +15,9 @@ use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
 use crate::folder::Folder;
-use crate::library::config_dir;
-use crate::{random, text};
+use crate::hex::{Hex, NotHex};
+use crate::random;
+use crate::state::state_dir;
 
 const LENGTH: usize = 32;
 
@@ -40,7 +41,7 @@ impl KeyName {
 
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    #[error("there is no place for keys: neither XDG_CONFIG_HOME nor HOME is set")]
+    #[error("there is no place for keys: neither XDG_STATE_HOME nor HOME is set")]
     NoPlace,
     #[error("cannot use the key `{}`: {error}", .path.display())]
     Io { path: PathBuf, error: io::Error },
@@ -76,47 +77,29 @@ impl fmt::Debug for Key {
     }
 }
 
-/// An HMAC-SHA256, written as 64 lower-case hexadecimal digits.
+/// An HMAC-SHA256.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub struct Mac([u8; LENGTH]);
+#[serde(transparent)]
+pub struct Mac(Hex<LENGTH>);
 
 impl Mac {
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
-        &self.0
+        &self.0.0
     }
 }
 
 impl fmt::Display for Mac {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text::hex(&self.0))
+        self.0.fmt(f)
     }
 }
-
-impl From<Mac> for String {
-    fn from(mac: Mac) -> Self {
-        mac.to_string()
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not 64 lower-case hexadecimal digits")]
-pub struct NotAMac;
 
 impl FromStr for Mac {
-    type Err = NotAMac;
+    type Err = NotHex;
 
-    fn from_str(written: &str) -> Result<Self, NotAMac> {
-        text::unhex(written).map(Self).ok_or(NotAMac)
-    }
-}
-
-impl TryFrom<String> for Mac {
-    type Error = NotAMac;
-
-    fn try_from(written: String) -> Result<Self, NotAMac> {
-        written.parse()
+    fn from_str(text: &str) -> Result<Self, NotHex> {
+        text.parse().map(Self)
     }
 }
 
@@ -129,13 +112,13 @@ impl Key {
     /// Signs a list of byte strings for one purpose. Lists that are cut differently have different signatures.
     #[must_use]
     pub fn sign(&self, purpose: &str, parts: &[&[u8]]) -> Mac {
-        Mac(self.state(purpose, parts).finalize().into_bytes().into())
+        Mac(Hex(self.state(purpose, parts).finalize().into_bytes().into()))
     }
 
     /// Is this the signature of that list? Takes the same time for every wrong answer.
     #[must_use]
     pub fn verify(&self, purpose: &str, parts: &[&[u8]], mac: &Mac) -> bool {
-        self.state(purpose, parts).verify_slice(&mac.0).is_ok()
+        self.state(purpose, parts).verify_slice(mac.as_bytes()).is_ok()
     }
 
     fn state(&self, purpose: &str, parts: &[&[u8]]) -> Hmac<Sha256> {
@@ -160,7 +143,7 @@ fn padded(key: &[u8; LENGTH]) -> [u8; 64] {
 
 /// The user's key for this purpose, made at the first use. Of several that make it at once, all get the same.
 pub fn load_or_create(name: KeyName) -> Result<Key, KeyError> {
-    let dir = config_dir().ok_or(KeyError::NoPlace)?.join("keys");
+    let dir = state_dir().ok_or(KeyError::NoPlace)?.join("keys");
     let file = name.file();
     let path = dir.join(&file);
     let cannot = |error| KeyError::Io {

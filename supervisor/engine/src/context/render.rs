@@ -10,8 +10,9 @@ use sha2::{Digest, Sha256};
 
 use super::block::{Block, Prompt};
 use super::encode::encode;
+use crate::hex::{Hex, hex};
 use crate::keyring::{Key, Mac};
-use crate::{random, text};
+use crate::random;
 
 /// What tells the blocks of one prompt from everything else. 128 bits, never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,13 +25,13 @@ impl Nonce {
 
     #[must_use]
     pub fn parse(written: &str) -> Option<Self> {
-        text::unhex(written).map(Self)
+        written.parse().ok().map(|Hex(bytes)| Self(bytes))
     }
 }
 
 impl fmt::Display for Nonce {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text::hex(&self.0))
+        f.write_str(&hex(&self.0))
     }
 }
 
@@ -111,7 +112,7 @@ impl<'a> Part<'a> {
             "<{}{labels} id=\"{nonce}.{}\" sha256=\"{}\" sig=\"{sig}\">",
             self.tag,
             self.number,
-            text::hex(&self.sha256())
+            hex(&self.sha256())
         )
     }
 }

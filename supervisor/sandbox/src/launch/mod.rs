@@ -3,6 +3,7 @@
 //! INVARIANT: whatever happens, what was made here (processes, cgroups, placeholders) is gone when `run` returns; if this
 //! process is killed, the janitor sees to it.
 
+mod changes;
 mod companion;
 mod denials;
 pub(crate) mod idmap;
@@ -23,27 +24,33 @@ use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
+pub use changes::{Change, Changed, Changes, Doubt, Found, Judge, Verdict};
 pub use companion::Serve;
-pub use outcome::{Appeared, Denied, End, LaunchError, Layers, Outcome};
+pub use denials::{Because, Denied, DeniedKind, Refusals, Subject};
+pub use outcome::{Appeared, End, LaunchError, Layers, Outcome};
 
 use crate::cgroup;
 use crate::control::Order;
 use crate::init::{self, Inheritance};
 use crate::plan::{Containment, Namespace, SandboxPlan};
+use crate::receipt::Attempt;
 use crate::seccomp::{self, Arch, Table};
+use crate::sys::canary::Bait;
 use crate::sys::event;
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::term::Size;
 use crate::sys::{fd, path, socket, term};
+use changes::{Before, Crew, Since};
 use companion::Companion;
 use idmap::{Holders, Trees};
 use janitor::Janitor;
 use placeholders::Placeholders;
-use setids::Since;
+use quarantine::Ahead;
 use warden::Warden;
 
-/// Carries out the plan. The process must have one thread. `serve` is for a plan with doors.
-pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>) -> Result<Outcome, LaunchError> {
+/// Carries out the plan. The process must have one thread. `serve` is for a plan with doors, `judge` for who wants to know
+/// what was changed.
+pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>, judge: Option<&dyn Judge>) -> Result<Outcome, LaunchError> {
     let (started, since) = (Instant::now(), Since::now());
     fd::ensure_stdio().map_err(|error| LaunchError::step("standard files", error))?;
     stdio::check(plan)?;
@@ -70,10 +77,12 @@ pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>) -> Result<Outcome, Lau
         ignored,
         started,
         since,
+        facts: &facts,
         janitor: &janitor,
         companion: companion.as_ref(),
+        judge: judge.filter(|_| changes::concerns(plan)),
     };
-    let result = guarded(plan, &table, &filter, &facts, Ends { ours, theirs }, caller);
+    let result = guarded(plan, &table, &filter, Ends { ours, theirs }, caller);
     let served = companion.and_then(Companion::finish);
     janitor.dismiss();
     result.map(|outcome| Outcome { served, ..outcome })
@@ -84,15 +93,14 @@ fn guarded(
     plan: &SandboxPlan,
     table: &Table,
     filter: &[seccomp::Instruction],
-    facts: &cgroup::Facts,
     ends: Ends,
     caller: Caller<'_>,
 ) -> Result<Outcome, LaunchError> {
     if plan.identity.from_root {
         give_pipes(plan);
     }
-    let (group, missing) = cgroup::create(facts, &plan.cgroup);
-    let group = Cleanup { group };
+    // A process is born into a v2 group. Those of v1 it enters itself, so they are made while it starts.
+    let born_into = cgroup::makes_v2(caller.facts, &plan.cgroup).then(|| Groups::make(plan, &caller));
     let placeholders = Placeholders::make(&plan.placeholders)?;
     let removal = Removal { placeholders };
     for lock in removal.placeholders.locks() {
@@ -101,15 +109,27 @@ fn guarded(
             .entrust_lock(lock)
             .map_err(|error| LaunchError::step("janitor", error))?;
     }
-    let child = start(plan, filter, ends, &group.group, &missing, &caller)?;
-    let mut outcome = supervise::watch(plan, child, table, &group.group, &caller)?;
+    let (mut child, groups) = start(plan, filter, ends, born_into, &caller)?;
+    let before = child.before.take();
+    // While the child builds its root: this takes no time that anybody waits for.
+    let denials = denials::start(plan, table)?;
+    let ahead = match plan.containment {
+        Containment::Namespaces => Ahead::read(&plan.git.repositories, caller.since),
+        Containment::Landlock | Containment::Inherit => Ahead::default(),
+    };
+    let mut outcome = supervise::watch(plan, child, denials, table, &groups.group, &caller)?;
     if plan.containment == Containment::Namespaces {
-        let found = quarantine::after(plan);
+        let found = quarantine::after(plan, &ahead);
         outcome.set_aside.extend(found.aside);
         outcome.not_disarmed.extend(found.armed);
-        (outcome.privileges_removed, outcome.privileges_unknown) = setids::strip(plan, caller.since);
     }
-    outcome.layers.missing_limits = missing.iter().map(|m| format!("{}: {}", m.limit, m.reason)).collect();
+    let asked = before.as_ref().zip(caller.judge);
+    let found = changes::after(plan, caller.since, asked, Crew::Several);
+    outcome.changes = found.changes;
+    outcome.privileges_removed = found.stripped;
+    outcome.privileges_unknown = found.not_stripped;
+    let missing = groups.missing.iter();
+    outcome.layers.missing_limits = missing.map(|m| format!("{}: {}", m.limit, m.reason)).collect();
     Ok(outcome)
 }
 
@@ -137,16 +157,26 @@ pub(crate) struct Caller<'a> {
     ignored: Vec<i32>,
     started: Instant,
     since: Since,
+    facts: &'a cgroup::Facts,
     janitor: &'a Janitor,
     companion: Option<&'a Companion>,
+    judge: Option<&'a dyn Judge>,
 }
 
-/// Removes the cgroups on every way out.
-struct Cleanup {
+/// The control groups, removed on every way out.
+struct Groups {
     group: cgroup::Group,
+    missing: Vec<cgroup::Missing>,
 }
 
-impl Drop for Cleanup {
+impl Groups {
+    fn make(plan: &SandboxPlan, caller: &Caller<'_>) -> Self {
+        let (group, missing) = cgroup::create(caller.facts, &plan.cgroup);
+        Self { group, missing }
+    }
+}
+
+impl Drop for Groups {
     fn drop(&mut self) {
         // What cannot be removed now (a process in uninterruptible sleep) the janitor and the next start try again.
         let _ = self.group.remove();
@@ -172,6 +202,8 @@ struct Child {
     _alive: OwnedFd,
     namespaces: Vec<Namespace>,
     warden: Option<Warden>,
+    /// What the writable trees held before the command started, if anybody asked.
+    before: Option<Before>,
 }
 
 fn compile(plan: &SandboxPlan) -> Result<(Table, Vec<seccomp::Instruction>), LaunchError> {
@@ -188,29 +220,31 @@ fn start(
     plan: &SandboxPlan,
     filter: &[seccomp::Instruction],
     ends: Ends,
-    group: &cgroup::Group,
-    missing: &[cgroup::Missing],
+    born_into: Option<Groups>,
     caller: &Caller<'_>,
-) -> Result<Child, LaunchError> {
+) -> Result<(Child, Groups), LaunchError> {
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
     let Ends { ours, theirs } = ends;
     let (alive_read, alive_write) = fd::pipe().map_err(named("liveness pipe"))?;
     let trees = Trees::prepare(plan)?;
-    let groups = group.entry().map_err(named("cgroup"))?;
-    let v2 = group.v2_dir().and_then(|dir| path::open_dir_exact(dir).ok());
+    let wants_bait = plan.canaries.iter().any(|canary| canary.attempt == Attempt::HostSocket);
+    let bait = wants_bait.then(Bait::lay).transpose().map_err(named("receipt"))?;
+    let v2 = born_into.as_ref().and_then(|groups| groups.group.v2_dir());
+    let v2 = v2.and_then(|dir| path::open_dir_exact(dir).ok());
     let mut inheritance = Inheritance {
         plan,
         namespaces: plan.namespaces.clone(),
         filter,
         trees,
+        bait,
         control: theirs,
         alive: alive_read,
-        groups: Some(groups),
         terminals: caller.terminals,
         size: caller.size,
         ignored: caller.ignored.clone(),
         started: caller.started,
-        watch_memory: missing.iter().any(|m| m.limit == cgroup::Controller::Memory),
+        listed: caller.judge.is_some(),
+        watch_memory: false,
     };
     // The cgroup namespace comes later, from inside: its root must be the group that the child has entered by then. So
     // does the network namespace, which would keep us waiting here.
@@ -249,11 +283,13 @@ fn start(
                 _alive: alive_write,
                 namespaces,
                 warden: None,
+                before: None,
             };
             // Before the child may go on: whoever cleans up after us must be able to see its end.
             let entrusted = caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"));
+            let groups = born_into.unwrap_or_else(|| Groups::make(plan, caller));
             let admitted = entrusted
-                .and_then(|()| admit(plan, &mut child))
+                .and_then(|()| admit(plan, &mut child, &groups))
                 .and_then(|()| hand_over(&inheritance.trees, plan, &child));
             // The child's own, closed while it works; the holders are collected at the end of this.
             drop(inheritance);
@@ -262,13 +298,19 @@ fn start(
                 let _ = process::wait(pid.0, 0);
                 return Err(error);
             }
-            Ok(child)
+            if caller.judge.is_some() {
+                // While the child builds its root, at whose end it waits for this.
+                child.before = Some(Before::list(plan));
+                // Should it have failed meanwhile, it has said why.
+                let _ = Order::Listed.send(child.control.as_fd());
+            }
+            Ok((child, groups))
         }
     }
 }
 
-/// Gives the child its identity and lets it go on.
-fn admit(plan: &SandboxPlan, child: &mut Child) -> Result<(), LaunchError> {
+/// Gives the child its identity and its control groups, and lets it go on.
+fn admit(plan: &SandboxPlan, child: &mut Child, groups: &Groups) -> Result<(), LaunchError> {
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
     if plan.containment == Containment::Namespaces && child.namespaces.contains(&Namespace::User) {
         let (uid, gid) = (plan.identity.uid, plan.identity.gid);
@@ -282,7 +324,11 @@ fn admit(plan: &SandboxPlan, child: &mut Child) -> Result<(), LaunchError> {
         // Before the child goes on: nothing may appear between its look and ours, and it can still be looked into.
         child.warden = Warden::start(plan, child.pid).map_err(named("watch"))?;
     }
-    Order::Go.send(child.control.as_fd()).map_err(named("start"))
+    let entry = groups.group.entry().map_err(named("cgroup"))?;
+    let watch_memory = groups.missing.iter().any(|m| m.limit == cgroup::Controller::Memory);
+    Order::Go { watch_memory }
+        .send_with(child.control.as_fd(), &entry.files())
+        .map_err(named("start"))
 }
 
 /// Maps the owners of the trees, while the child builds what lies around them.

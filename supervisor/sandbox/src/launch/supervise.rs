@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use super::companion::Companion;
-use super::denials::Denials;
+use super::denials::{self, Denials};
 use super::outcome::{End, LaunchError, Layers, Outcome};
 use super::terminal::Relay;
 use super::warden::Warden;
@@ -13,6 +13,7 @@ use super::{Caller, Child, quarantine};
 use crate::cgroup::Group;
 use crate::control::{Cause, Order, Report};
 use crate::plan::SandboxPlan;
+use crate::receipt::{Answer, Receipt};
 use crate::seccomp::Table;
 use crate::sys::event::{self, Want};
 use crate::sys::landlock;
@@ -52,13 +53,20 @@ pub(super) fn signals(ignored: &[i32]) -> Vec<i32> {
 struct Supervisor<'a> {
     plan: &'a SandboxPlan,
     child: Child,
-    table: &'a Table,
     group: &'a Group,
     companion: Option<&'a Companion>,
     terminals: [bool; 3],
     relay: Option<Relay>,
-    listener: Option<OwnedFd>,
-    denials: Denials,
+    table: &'a Table,
+    /// What the filter asks on, until the command starts and the listener takes over.
+    questions: Option<OwnedFd>,
+    denials: Option<Denials>,
+    /// The listener is gone or stuck: nobody answers the command any more.
+    unheard: bool,
+    /// Calls that the filter refused before the receipt: those of the canaries.
+    notified: u32,
+    /// The last word before the command: from here on it is the command that ends, and whose calls are denied.
+    receipt: Option<Receipt>,
     /// Signals of the ending kind that were passed on. The second one ends the run.
     asked_to_end: u32,
     /// The signal with which the run was ended at the caller's wish.
@@ -69,8 +77,6 @@ struct Supervisor<'a> {
     ended: Option<(Change, Option<Cause>)>,
     /// The other end of the control socket is closed: nothing more to hear, only the end to wait for.
     silent: bool,
-    /// The last lock was heard of: from here on it is the command that ends.
-    complete: bool,
 }
 
 /// How far the deadline has got.
@@ -88,6 +94,7 @@ enum Timeout {
 pub(super) fn watch(
     plan: &SandboxPlan,
     child: Child,
+    denials: Option<Denials>,
     table: &Table,
     group: &Group,
     caller: &Caller<'_>,
@@ -96,13 +103,16 @@ pub(super) fn watch(
     let mut supervisor = Supervisor {
         plan,
         child,
-        table,
         group,
         companion: caller.companion,
         terminals: caller.terminals,
         relay: None,
-        listener: None,
-        denials: Denials::default(),
+        table,
+        questions: None,
+        denials,
+        unheard: false,
+        notified: 0,
+        receipt: None,
         asked_to_end: 0,
         ended_by: None,
         timeout: plan
@@ -113,7 +123,6 @@ pub(super) fn watch(
         not_executed: None,
         ended: None,
         silent: false,
-        complete: plan.seccomp.is_none(),
     };
     let usage = supervisor.serve(&caller.signals)?;
     supervisor.finish(usage, started)
@@ -133,11 +142,15 @@ impl Supervisor<'_> {
                 (Some(signals.as_fd()), Want::Read),
                 typing,
                 output,
-                (self.listener.as_ref().map(AsFd::as_fd), Want::Read),
+                (self.questions.as_ref().map(AsFd::as_fd), Want::Read),
+                (
+                    self.denials.as_ref().map(Denials::end).filter(|_| !self.unheard),
+                    Want::Read,
+                ),
                 (self.child.warden.as_ref().map(Warden::fd), Want::Read),
             ];
             let ready = event::poll(&fds, self.patience()).map_err(lost)?;
-            let [gone, said, signal, typed, shown, denial, change] = ready.as_slice() else {
+            let [gone, said, signal, typed, shown, asked, deaf, change] = ready.as_slice() else {
                 continue;
             };
             if said.readable || said.hangup {
@@ -153,13 +166,12 @@ impl Supervisor<'_> {
             {
                 relay.turn(typed.readable || typed.hangup);
             }
-            if denial.readable
-                && let Some(listener) = &self.listener
-            {
-                self.denials.answer(listener, self.plan.seccomp.as_ref(), self.table);
-            } else if denial.hangup {
-                self.listener = None;
+            if asked.readable {
+                self.answer().map_err(lost)?;
+            } else if asked.hangup {
+                self.questions = None;
             }
+            self.look_after_listener(deaf.readable || deaf.hangup);
             if change.readable
                 && let Some(warden) = &mut self.child.warden
             {
@@ -175,10 +187,37 @@ impl Supervisor<'_> {
         }
     }
 
+    /// Answers a call of a canary.
+    fn answer(&mut self) -> std::io::Result<()> {
+        // A receipt that is under way was sent before any call of the command, which is the listener's to answer.
+        while self.receipt.is_none() && self.hear()? {}
+        if let (Some(questions), Some(spec)) = (&self.questions, &self.plan.seccomp)
+            && denials::answer_canary(questions, spec, self.table)?
+        {
+            self.notified += 1;
+        }
+        Ok(())
+    }
+
     fn patience(&self) -> Option<Duration> {
-        match self.timeout {
+        let deadline = match self.timeout {
             Timeout::Never | Timeout::Over => None,
             Timeout::At(time) | Timeout::Grace(time) => Some(time.saturating_duration_since(Instant::now())),
+        };
+        let listener = self
+            .denials
+            .as_ref()
+            .filter(|_| !self.unheard)
+            .and_then(Denials::patience);
+        deadline.into_iter().chain(listener).min()
+    }
+
+    /// Without somebody to answer, the command would wait for ever: the run ends.
+    fn look_after_listener(&mut self, ended: bool) {
+        let stuck = self.denials.as_mut().is_some_and(Denials::is_stuck);
+        if !self.unheard && (stuck || ended) {
+            self.unheard = true;
+            self.kill();
         }
     }
 
@@ -210,9 +249,12 @@ impl Supervisor<'_> {
                     companion.hand_over(&doors)?;
                 }
             }
-            Report::Listener(listener) => {
-                self.listener = Some(listener);
-                self.complete = true;
+            Report::Listener(questions) => self.questions = Some(questions),
+            Report::Receipt { answers, duration } => {
+                self.file_receipt(&answers, duration);
+                if let (Some(questions), Some(denials)) = (self.questions.take(), &mut self.denials) {
+                    denials.hand_over(questions)?;
+                }
             }
             // Without a terminal nobody asked for a pause: a command that stops itself does not stop its guardian.
             Report::Stopped if self.relay.is_some() => self.suspend(),
@@ -224,6 +266,16 @@ impl Supervisor<'_> {
             }
         }
         Ok(true)
+    }
+
+    fn file_receipt(&mut self, answers: &[Answer], duration: Duration) {
+        let receipt = Receipt::new(self.plan, answers, duration, self.notified);
+        if receipt.surprises().next().is_some() {
+            self.failure = Some(LaunchError::Canary {
+                receipt: receipt.clone(),
+            });
+        }
+        self.receipt = Some(receipt);
     }
 
     fn order(&self, order: Order) {
@@ -315,8 +367,8 @@ impl Supervisor<'_> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        let ours = self.ended_by.is_some() || self.timeout == Timeout::Over;
-        if !self.complete && self.ended.is_none() && self.not_executed.is_none() && !ours {
+        let ours = self.ended_by.is_some() || self.timeout == Timeout::Over || self.unheard;
+        if self.receipt.is_none() && self.ended.is_none() && self.not_executed.is_none() && !ours {
             return Err(LaunchError::Lost);
         }
         let verdict = self.group.cause_of_death();
@@ -325,6 +377,7 @@ impl Supervisor<'_> {
             (Some(errno), _) => (End::NotExecuted { errno }, None),
             (None, Some((_, Some(Cause::Deadline)))) => (End::Timeout, Some(Cause::Deadline)),
             (None, _) if timed_out => (End::Timeout, None),
+            (None, _) if self.unheard => (End::Signaled(libc::SIGKILL), Some(Cause::Listener)),
             (None, Some((Change::Exited(code), cause))) => (End::Exited(code), cause),
             (None, Some((Change::Killed(signal), cause))) => (End::Signaled(signal), cause),
             // Init was killed: by us at the caller's wish, by the kernel for memory, or by somebody else outside.
@@ -336,6 +389,7 @@ impl Supervisor<'_> {
         let mut found = quarantine::Disarmed::default();
         lost.iter()
             .for_each(|path| quarantine::judge(self.plan, path, &mut found));
+        let refusals = self.denials.take().and_then(Denials::finish).unwrap_or_default();
         Ok(Outcome {
             end,
             appeared,
@@ -345,12 +399,14 @@ impl Supervisor<'_> {
             served: None,
             privileges_removed: Vec::new(),
             privileges_unknown: Vec::new(),
+            changes: None,
             cause,
             out_of_memory: verdict.out_of_memory() || cause == Some(Cause::Memory),
             out_of_pids: verdict.out_of_pids(),
             duration: started.elapsed(),
             usage,
-            denied: std::mem::take(&mut self.denials).into_list(),
+            receipt: self.receipt,
+            refusals,
             layers: Layers {
                 landlock_abi: if self.plan.landlock.is_some() {
                     landlock::abi()

@@ -9,21 +9,27 @@ mod assemble;
 mod compile;
 mod file_rules;
 mod filter;
+mod observe;
 mod process_rules;
 mod rules;
+mod scope;
 mod socket_rules;
 mod table;
 
 pub use assemble::Instruction;
 pub use compile::compile;
 pub use filter::{Call, Denial, DenialAction, FilterSpec, NetworkRule, SocketRule, Verdict};
+pub use observe::{Act, Observe, Place, Shape};
 pub use rules::Rule;
+pub use scope::Scope;
 pub use table::{Action, Arch, Syscall, Table, TableError};
 
 #[cfg(test)]
 mod compile_tests;
 #[cfg(test)]
 mod interpreter_tests;
+#[cfg(test)]
+mod observe_tests;
 #[cfg(test)]
 mod rules_tests;
 #[cfg(test)]

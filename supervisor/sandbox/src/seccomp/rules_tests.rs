@@ -25,6 +25,7 @@ fn namespaced() -> FilterSpec {
         network: NetworkRule::LoopbackOnly,
         sockets: SocketRule::Namespaced,
         denial: DenialAction::Notify,
+        observe: Observe::Nothing,
         debug: false,
     }
 }

@@ -25,11 +25,12 @@ use std::path::{Path, PathBuf};
 
 use glee_policy::ResolvedPolicy;
 use glee_policy::grants::Cover;
-use glee_policy::resolved::{FsAccess, Mode};
+use glee_policy::resolved::FsAccess;
 
 pub use command::{FoundCommand, NotFound, find as find_command};
 pub use git::GitDir;
 pub use islands::{Island, IslandState};
+pub use secrets::SECRETS;
 pub use system::{Entry, SystemPath};
 
 use crate::launch::placeholders;
@@ -127,8 +128,10 @@ pub struct Setting<'a> {
     pub project: &'a Path,
     pub cwd: &'a Path,
     pub home: Option<&'a Path>,
-    /// This program's own configuration, trust and keys included.
+    /// This program's own configuration, trust included.
     pub config: Option<&'a Path>,
+    /// Where this program keeps its audit log and its keys: neither writable nor seen inside, whatever is granted around it.
+    pub state: Option<&'a Path>,
     pub caller: Caller,
     pub command: FoundCommand,
     pub links: Vec<(PathBuf, PathBuf)>,
@@ -192,7 +195,8 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         bare: &seen.bare,
         home: setting.home,
         own: &gitconfig::read(own_configuration(setting.home), setting.home),
-        more: &home::names(setting.home, setting.config, &trees, secrets),
+        more: &home::names(setting.home, [setting.config, setting.state], &trees, secrets),
+        state: setting.state,
         unprotected: &policy.unprotected,
     });
     let before = before::find(&trees, &git, &seen.repositories, &islands, &policy.unprotected);
@@ -203,8 +207,9 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         .filter(|path| matches!(placeholders::look(path), placeholders::Found::Other(_)))
         .collect();
     denied.hidden.extend(secrets::find(&project, setting.home, &cover));
-    if policy.mode == Mode::Restricted {
-        denied.hidden.extend(secrets::keys(setting.config, &cover));
+    for of_ours in [secrets::of_ours, secrets::keys] {
+        let hidden = setting.state.and_then(|state| of_ours(state, policy, &cover));
+        denied.hidden.extend(hidden);
     }
     Ok(Terrain {
         caller: setting.caller,
