@@ -19,7 +19,7 @@ mod drift;
 mod endings;
 mod key;
 mod layouts;
-mod tools;
 mod tasks;
+mod tools;
 mod turns;
 mod vendor;
