@@ -24,6 +24,10 @@ pub(crate) struct PreviewArgs {
     #[arg(long, value_name = "NAME=VALUE", requires = "agent", value_parser = pair)]
     pub(crate) input: Vec<(String, String)>,
 
+    /// A session whose conversation goes on
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -28,6 +28,7 @@ fn show(arguments: PreviewArgs, project: Option<PathBuf>) -> i32 {
     let asked = Asked {
         agent: arguments.agent.as_deref(),
         inputs: arguments.input.into_iter().collect(),
+        session: arguments.session.as_deref(),
         task: &task,
     };
     match scene(project.as_deref()).map(|scene| preview(&asked, &scene)) {

@@ -5,7 +5,7 @@ use crate::cgroup;
 use crate::plan::{
     Access, CommandPlan, Containment, Doors, GitPlan, Identity, Kind, LandlockPlan, MountStep, Namespace, SandboxPlan,
 };
-use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, SocketRule};
+use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, Observe, SocketRule};
 use crate::sys::landlock::{READ_DIR, READ_FILE, WRITE_FILE};
 
 fn bind(at: &str, access: Access) -> MountStep {
@@ -62,6 +62,7 @@ fn plan() -> SandboxPlan {
             network: NetworkRule::LoopbackOnly,
             sockets: SocketRule::Namespaced,
             denial: DenialAction::Notify,
+            observe: Observe::Attempts,
             debug: false,
         }),
         receipt: Wish::Take,

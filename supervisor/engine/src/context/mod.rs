@@ -10,6 +10,7 @@ pub mod cut;
 pub mod encode;
 pub mod parse;
 pub mod preview;
+pub mod recall;
 pub mod render;
 
 pub use block::{Block, Label, Prompt, Trust};

@@ -6,13 +6,17 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::assemble::{self, AssembleError, Parts};
-use super::{Label, Nonce, Prompt, Trust, render};
+use super::{Label, Nonce, Prompt, Trust, recall, render};
 use crate::definitions::input::CallError;
 use crate::definitions::store::{Agents, StoreError};
 use crate::definitions::view;
 use crate::keyring::{self, KeyError, KeyName};
 use crate::library::digest;
+use crate::memory::MemoryError;
 use crate::project::Scene;
+use crate::sessions::{self, NotAnId, SessionError, SessionId, Sessions, Window};
+use crate::settings::Key;
+use crate::settings::store::{self as configuration, ConfigError};
 use crate::trust::TrustError;
 
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +29,14 @@ pub enum PreviewError {
     Assemble(#[from] AssembleError),
     #[error(transparent)]
     Key(#[from] KeyError),
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    #[error("`{id}` is no session: {error}")]
+    NotAnId { id: String, error: NotAnId },
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     #[error("cannot get random bytes: {0}")]
     Random(std::io::Error),
 }
@@ -44,6 +56,10 @@ impl PreviewError {
             Self::Call(error) => Some(error.help()),
             Self::Assemble(error) => Some(error.help()),
             Self::Key(error) => Some(error.help().into()),
+            Self::Memory(error) => Some(error.help().into()),
+            Self::NotAnId { .. } => Some("`glee-supervisor sessions list` shows those there are".into()),
+            Self::Session(error) => Some(error.help().into()),
+            Self::Config(error) => error.help(),
             Self::Random(_) => Some("check /dev/urandom".into()),
         }
     }
@@ -51,7 +67,17 @@ impl PreviewError {
     /// Does its text begin with a place in a file, as a compiler's does?
     #[must_use]
     pub fn has_place(&self) -> bool {
-        matches!(self, Self::Store(error) if error.has_place())
+        match self {
+            Self::Store(error) => error.has_place(),
+            Self::Config(error) => error.has_place(),
+            Self::Call(_)
+            | Self::Assemble(_)
+            | Self::Key(_)
+            | Self::Memory(_)
+            | Self::NotAnId { .. }
+            | Self::Session(_)
+            | Self::Random(_) => false,
+        }
     }
 }
 
@@ -60,6 +86,8 @@ impl PreviewError {
 pub struct Asked<'a> {
     pub agent: Option<&'a str>,
     pub inputs: BTreeMap<String, String>,
+    /// A conversation to go on with.
+    pub session: Option<&'a str>,
     pub task: &'a str,
 }
 
@@ -96,8 +124,11 @@ pub fn preview(asked: &Asked<'_>, scene: &Scene) -> Result<Preview, PreviewError
     let prompt = assemble::prompt(Parts {
         agent,
         instructions: instructions.as_ref(),
-        memories: None,
-        session: None,
+        memories: recall::memories(&scene.project, asked.task)?.map(Cow::Owned),
+        session: match asked.session {
+            Some(id) => Some(conversation(id, scene)?),
+            None => None,
+        },
         task: Cow::Borrowed(asked.task),
     });
     let key = keyring::load_or_create(KeyName::Context)?;
@@ -109,6 +140,27 @@ pub fn preview(asked: &Asked<'_>, scene: &Scene) -> Result<Preview, PreviewError
         blocks: views(&prompt),
         prompt: written,
     })
+}
+
+/// A conversation as it would be told again.
+fn conversation(id: &str, scene: &Scene) -> Result<(Label, Cow<'static, str>), PreviewError> {
+    let wrong = |error| PreviewError::NotAnId {
+        id: id.to_owned(),
+        error,
+    };
+    let id: SessionId = id.parse().map_err(wrong)?;
+    let settings = configuration::load(scene)?.settings;
+    let window = Window {
+        max_history: settings
+            .number(Key::MaxHistory)
+            .and_then(|most| usize::try_from(most).ok())
+            .unwrap_or(usize::MAX),
+        max_context_tokens: settings.number(Key::MaxContextTokens),
+    };
+    let found = Sessions::find(&scene.project)?.ok_or_else(|| SessionError::Missing(id.clone()))?;
+    let session = found.read(&id)?.session;
+    let text = recall::conversation(&sessions::history(&session, window));
+    Ok((Label::Session(id.to_string()), Cow::Owned(text)))
 }
 
 fn views(prompt: &Prompt) -> Vec<BlockView> {

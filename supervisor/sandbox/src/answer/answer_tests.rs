@@ -8,6 +8,7 @@ use crate::plan::{
     Access, CommandPlan, Doors, GitPlan, GlobWatch, Identity, Kind, LandlockPlan, MountStep, Placeholder,
     PlaceholderKind,
 };
+use crate::receipt::Wish;
 use crate::sys::landlock::ALL_FS;
 
 /// A host that exists only here.
@@ -69,6 +70,7 @@ fn plan() -> SandboxPlan {
             memory_mb: None,
             pids: None,
             cpu_millis: None,
+            tree: cgroup::Tree::Namespace,
         },
         mounts: vec![
             MountStep::File {
@@ -134,6 +136,8 @@ fn plan() -> SandboxPlan {
             deny_tcp: false,
         }),
         seccomp: None,
+        receipt: Wish::Off,
+        canaries: Vec::new(),
         command: CommandPlan {
             program: "/bin/sh".into(),
             argv: Vec::new(),

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use glee_policy::ResolvedPolicy;
 use glee_policy::grants::Cover;
-use glee_policy::resolved::{FsAccess, Mode};
+use glee_policy::resolved::FsAccess;
 
 pub use command::{FoundCommand, NotFound, find as find_command};
 pub use git::GitDir;
@@ -128,9 +128,9 @@ pub struct Setting<'a> {
     pub project: &'a Path,
     pub cwd: &'a Path,
     pub home: Option<&'a Path>,
-    /// This program's own configuration, trust and keys included.
+    /// This program's own configuration, trust included.
     pub config: Option<&'a Path>,
-    /// Where this program keeps its audit log: neither writable nor seen inside, whatever is granted around it.
+    /// Where this program keeps its audit log and its keys: neither writable nor seen inside, whatever is granted around it.
     pub state: Option<&'a Path>,
     pub caller: Caller,
     pub command: FoundCommand,
@@ -207,11 +207,9 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         .filter(|path| matches!(placeholders::look(path), placeholders::Found::Other(_)))
         .collect();
     denied.hidden.extend(secrets::find(&project, setting.home, &cover));
-    denied
-        .hidden
-        .extend(setting.state.and_then(|state| secrets::of_ours(state, policy, &cover)));
-    if policy.mode == Mode::Restricted {
-        denied.hidden.extend(secrets::keys(setting.config, &cover));
+    for of_ours in [secrets::of_ours, secrets::keys] {
+        let hidden = setting.state.and_then(|state| of_ours(state, policy, &cover));
+        denied.hidden.extend(hidden);
     }
     Ok(Terrain {
         caller: setting.caller,

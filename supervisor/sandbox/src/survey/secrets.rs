@@ -86,6 +86,18 @@ pub(super) fn of_ours(state: &Path, policy: &ResolvedPolicy, cover: &Cover<'_>) 
     (!grant.path.as_path().starts_with(&path)).then_some(Hidden::Present { path, kind })
 }
 
+/// The keys by which the supervisor knows its own writing again: no grant shows them, not even one that names them.
+pub(super) fn keys(state: &Path, policy: &ResolvedPolicy, cover: &Cover<'_>) -> Option<Hidden> {
+    if policy.mode == Mode::Inherit || policy.isolation == Isolation::Landlock {
+        return None;
+    }
+    let path = links::follow(&state.join("keys")).end?;
+    cover.at(&path)?;
+    let meta = std::fs::symlink_metadata(&path).ok()?;
+    let kind = kind(&meta);
+    Some(Hidden::Present { path, kind })
+}
+
 /// Those that are there and that only the project's own grant would show.
 pub(super) fn find(project: &Path, home: Option<&Path>, cover: &Cover<'_>) -> Vec<Hidden> {
     let Some(home) = home.filter(|home| home.starts_with(project)) else {
@@ -103,16 +115,4 @@ pub(super) fn find(project: &Path, home: Option<&Path>, cover: &Cover<'_>) -> Ve
             })
         })
         .collect()
-}
-
-/// The keys by which the supervisor knows its own writing again: no grant shows them, not even one of the whole home.
-pub(super) fn keys(config: Option<&Path>, cover: &Cover<'_>) -> Option<Hidden> {
-    // The way there is the user's own and may have links; what is granted has none.
-    let path = std::fs::canonicalize(config?.join("keys")).ok()?;
-    cover.at(&path)?;
-    let meta = std::fs::symlink_metadata(&path).ok()?;
-    Some(Hidden::Present {
-        kind: kind(&meta),
-        path,
-    })
 }
