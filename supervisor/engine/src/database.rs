@@ -95,14 +95,23 @@ pub fn open(path: &Path, form: &Form) -> Result<Connection, DatabaseError> {
     for (setting, value) in safer {
         connection.set_db_config(setting, value).map_err(sql)?;
     }
-    ours(&connection, path, form)?;
+    look(&connection, path, form)?;
     connection.pragma_update(None, "journal_mode", "WAL").map_err(sql)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(sql)?;
     migrate(&mut connection, path, form)?;
     Ok(connection)
 }
 
-/// Looks before anything is written.
+/// Looks before anything is written. One look: another process may be making the file.
+fn look(connection: &Connection, path: &Path, form: &Form) -> Result<usize, DatabaseError> {
+    let sql = |error| DatabaseError::new(path, error);
+    let look = connection.unchecked_transaction().map_err(sql)?;
+    let version = ours(&look, path, form)?;
+    look.finish().map_err(sql)?;
+    Ok(version)
+}
+
+/// The form that the file has, if it is one of ours. Within a transaction.
 fn ours(connection: &Connection, path: &Path, form: &Form) -> Result<usize, DatabaseError> {
     let sql = |error| DatabaseError::new(path, error);
     let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
@@ -130,7 +139,7 @@ fn ours(connection: &Connection, path: &Path, form: &Form) -> Result<usize, Data
 
 fn migrate(connection: &mut Connection, path: &Path, form: &Form) -> Result<(), DatabaseError> {
     let sql = |error| DatabaseError::new(path, error);
-    if ours(connection, path, form)? == form.steps.len() {
+    if look(connection, path, form)? == form.steps.len() {
         return Ok(());
     }
     let change = connection
