@@ -298,18 +298,16 @@ impl<'a> Inside<'a> {
             Err(error) if missing(&error) => {}
             Err(_) => return Place::Unclear,
         }
-        for above in path.ancestors().skip(1) {
-            let found = match self.open(above, Last::Follow) {
-                Ok(found) => found,
-                Err(error) if missing(&error) => continue,
-                Err(_) => return Place::Unclear,
-            };
-            let Ok(rest) = path.strip_prefix(above) else {
-                return Place::Unclear;
-            };
-            return self.below(found, rest, last, links);
+        // What is there comes before what is not: with a path of thousands of names, looking at each would take long.
+        let above: Vec<&Path> = path.ancestors().skip(1).collect();
+        let nearest = above.partition_point(|dir| self.open(dir, Last::Follow).is_err_and(|error| missing(&error)));
+        let Some(dir) = above.get(nearest) else {
+            return Place::Unclear;
+        };
+        match (self.open(dir, Last::Follow), path.strip_prefix(dir)) {
+            (Ok(found), Ok(rest)) => self.below(found, rest, last, links),
+            (Err(_), _) | (_, Err(_)) => Place::Unclear,
         }
-        Place::Unclear
     }
 
     /// The first name of `rest` cannot be entered: it is not there, or a link that leads nowhere.
