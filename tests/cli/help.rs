@@ -2,7 +2,7 @@
 
 use crate::claims::claims;
 
-const COMMANDS: [&[&str]; 22] = [
+const COMMANDS: [&[&str]; 33] = [
     &["run"],
     &["doctor"],
     &["trust"],
