@@ -46,7 +46,7 @@ fn a_draft_is_written_for_people() {
     let text = draft("Look: twice", "Be kind.\n\n  Be ${x}.\n").text();
     assert_eq!(
         text,
-        "name: a\ndescription: \"Look: twice\"\nagent: claude\nprompt: |\n  Be kind.\n\n    Be ${x}.\n\nsource:\n  from: claude\n  file: \".claude/agents/a.md\"\n  imported_at: \"2026-01-09T15:00:00Z\"\ntimeout_mins: 2.5\nmax_output_kb: 7\ninputs:\n  - name: x\n    type: integer\n    description: \"how: many\"\n    default: 3\n  - name: y\n    type: string\n    default: \"no\"\ntools:\n  - read_file\n  - grep\npermissions:\n  fs:\n    write: []\n"
+        "name: a\ndescription: \"Look: twice\"\nagent: claude\nprompt: |\n  Be kind.\n\n    Be ${x}.\n\nsource:\n  from: claude\n  file: \".claude/agents/a.md\"\n  imported_at: \"2026-01-09T15:00:00Z\"\ntimeout_mins: 2.5\nmax_output_kb: 7\ninputs:\n  - name: x\n    type: integer\n    description: \"how: many\"\n    default: 3\n  - name: \"y\"\n    type: string\n    default: \"no\"\ntools:\n  - read_file\n  - grep\npermissions:\n  fs:\n    write: []\n"
             .replace("Be ${x}.\n\nsource", "Be ${x}.\nsource")
     );
 }
