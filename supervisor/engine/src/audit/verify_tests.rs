@@ -159,6 +159,9 @@ proptest! {
         if line == 0 && file > 0 {
             near.push((file - 1, log.files[file - 1].len()));
         }
+        if line == log.files[file].len() {
+            near.push((file + 1, 0));
+        }
         let verdict = log.verdict();
         prop_assert!(located(&verdict, &near), "line {:?}: {:?}", (file, line), verdict);
     }
