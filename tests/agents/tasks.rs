@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use glee_engine::tasks::cli::AgentCli;
+use glee_engine::definitions;
+use glee_engine::tasks::cli::arguments;
 use glee_engine::tasks::events::{Lines, Listener, Turn as Heard};
 use glee_engine::tasks::verdict::{self, End, Seen, Status};
 
@@ -10,11 +11,11 @@ use crate::api::{Api, Turn};
 use crate::cli::Cli;
 use crate::support::{Place, Ran, claims};
 
-fn called(cli: Cli) -> AgentCli {
+fn called(cli: Cli) -> definitions::Cli {
     match cli {
-        Cli::Codex => AgentCli::Codex,
-        Cli::Claude => AgentCli::Claude,
-        Cli::Gemini => AgentCli::Gemini,
+        Cli::Codex => definitions::Cli::Codex,
+        Cli::Claude => definitions::Cli::Claude,
+        Cli::Gemini => definitions::Cli::Gemini,
     }
 }
 
@@ -23,7 +24,7 @@ fn task(at: &Place, prompt: &str, turns: Vec<Turn>) -> (Ran, Listener, Vec<Strin
     let cli = called(at.cli);
     let api = Api::serve(at.cli, turns);
     let program = at.cli.program().display().to_string();
-    let command = std::iter::once(program).chain(cli.arguments(None));
+    let command = std::iter::once(program).chain(arguments(cli, None));
     let outcome = at
         .sandboxed("workspace", &api)
         // Without a model it first asks another one which to take.

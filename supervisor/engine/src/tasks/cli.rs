@@ -1,99 +1,41 @@
-//! The agent CLIs that can work on a task, and how each is called.
+//! How each agent CLI is called to work on a task.
 //!
 //! Pure. INVARIANT: the prompt is never an argument; it goes by standard input, so that neither its length nor a leading `-` matters.
 
-use std::fmt;
-use std::str::FromStr;
-
-use serde::{Deserialize, Serialize};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AgentCli {
-    Codex,
-    Claude,
-    Gemini,
-}
+use crate::definitions::Cli;
+use crate::sessions::ConversationId;
 
 /// The order in which the first available one is looked for.
-pub const ALL: [AgentCli; 3] = [AgentCli::Codex, AgentCli::Claude, AgentCli::Gemini];
+pub const ORDER: [Cli; 3] = [Cli::Codex, Cli::Claude, Cli::Gemini];
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no agent CLI that is known here")]
-pub struct UnknownCli(pub String);
-
-impl UnknownCli {
-    #[must_use]
-    pub fn help(&self) -> &'static str {
-        "one of codex, claude, gemini"
-    }
-}
-
-/// A conversation of the CLI's own, by its id.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ConversationId(String);
-
-impl ConversationId {
-    /// What a CLI said its conversation is called. Ids that could be taken for a flag or a path are none.
-    #[must_use]
-    pub fn new(text: &str) -> Option<Self> {
-        let plain = text
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-        let fits = (1..=128).contains(&text.len()) && !text.starts_with('-');
-        (plain && fits).then(|| Self(text.to_owned()))
-    }
-
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl AgentCli {
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Codex => "codex",
-            Self::Claude => "claude",
-            Self::Gemini => "gemini",
-        }
-    }
-
-    /// What follows the program's name: one prompt from standard input, events on standard output.
-    #[must_use]
-    pub fn arguments(self, resume: Option<&ConversationId>) -> Vec<String> {
-        let id = resume.map(ConversationId::as_str);
-        let words: Vec<&str> = match (self, id) {
-            (Self::Codex, None) => vec!["exec", "--json", "--skip-git-repo-check", "-"],
-            (Self::Codex, Some(id)) => vec!["exec", "--json", "--skip-git-repo-check", "resume", id, "-"],
-            (Self::Claude, None) => vec!["-p", "--output-format", "stream-json", "--verbose"],
-            (Self::Claude, Some(id)) => vec!["-p", "--output-format", "stream-json", "--verbose", "--resume", id],
-            // Without a terminal and with a prompt on standard input it does not ask for one.
-            (Self::Gemini, None) => vec!["-o", "stream-json"],
-            (Self::Gemini, Some(id)) => vec!["-o", "stream-json", "--resume", id],
-        };
-        words.into_iter().map(str::to_owned).collect()
-    }
-}
-
-impl fmt::Display for AgentCli {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for AgentCli {
-    type Err = UnknownCli;
-
-    fn from_str(text: &str) -> Result<Self, UnknownCli> {
-        ALL.into_iter()
-            .find(|cli| cli.name() == text)
-            .ok_or_else(|| UnknownCli(text.to_owned()))
-    }
+/// What follows the program's name: one prompt from standard input, events on standard output.
+#[must_use]
+pub fn arguments(cli: Cli, resume: Option<&ConversationId>) -> Vec<String> {
+    let id = resume.map(ConversationId::as_str);
+    let words: Vec<&str> = match (cli, id) {
+        (Cli::Codex, None) => vec!["exec", "--json", "--skip-git-repo-check", "-"],
+        (Cli::Codex, Some(id)) => vec!["exec", "--json", "--skip-git-repo-check", "resume", id, "-"],
+        (Cli::Claude, None) => vec!["-p", "--output-format", "stream-json", "--verbose"],
+        (Cli::Claude, Some(id)) => vec!["-p", "--output-format", "stream-json", "--verbose", "--resume", id],
+        // Without a terminal and with a prompt on standard input it does not ask for one.
+        (Cli::Gemini, None) => vec!["-o", "stream-json"],
+        (Cli::Gemini, Some(id)) => vec!["-o", "stream-json", "--resume", id],
+    };
+    words.into_iter().map(str::to_owned).collect()
 }
 
 #[cfg(test)]
-#[path = "cli_tests.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conversation_is_resumed_by_the_cli_s_own_flag() {
+        let id: ConversationId = "abc".parse().unwrap();
+        assert_eq!(
+            arguments(Cli::Codex, Some(&id)),
+            ["exec", "--json", "--skip-git-repo-check", "resume", "abc", "-"]
+        );
+        assert!(arguments(Cli::Claude, Some(&id)).ends_with(&["--resume".into(), "abc".into()]));
+        assert!(arguments(Cli::Gemini, Some(&id)).ends_with(&["--resume".into(), "abc".into()]));
+    }
+}

@@ -4,8 +4,9 @@
 
 use serde_json::Value;
 
-use super::cli::{AgentCli, ConversationId};
 use super::output::HeadTail;
+use crate::definitions::Cli;
+use crate::sessions::ConversationId;
 
 /// The longest line that is read. Longer ones are passed over and counted.
 pub const LONGEST_LINE: usize = 8 << 20;
@@ -30,7 +31,7 @@ pub enum Turn {
 /// Listens to one CLI.
 #[derive(Debug)]
 pub struct Listener {
-    cli: AgentCli,
+    cli: Cli,
     limit: usize,
     conversation: Option<ConversationId>,
     answer: HeadTail,
@@ -46,7 +47,7 @@ pub struct Listener {
 impl Listener {
     /// Keeps at most `limit` bytes of the answer.
     #[must_use]
-    pub fn new(cli: AgentCli, limit: usize) -> Self {
+    pub fn new(cli: Cli, limit: usize) -> Self {
         Self {
             cli,
             limit,
@@ -96,9 +97,9 @@ impl Listener {
         };
         self.events += 1;
         let deed = match self.cli {
-            AgentCli::Codex => self.codex(&event),
-            AgentCli::Claude => self.claude(&event),
-            AgentCli::Gemini => self.gemini(&event),
+            Cli::Codex => self.codex(&event),
+            Cli::Claude => self.claude(&event),
+            Cli::Gemini => self.gemini(&event),
         };
         deed.map(|deed| deed.chars().take(LONGEST_DEED).collect())
     }
@@ -200,7 +201,7 @@ impl Listener {
     }
 
     fn call_it(&mut self, event: &Value, key: &str) {
-        if let Some(id) = text(event, key).and_then(ConversationId::new) {
+        if let Some(id) = text(event, key).and_then(|id| id.parse().ok()) {
             self.conversation = Some(id);
         }
     }

@@ -1,6 +1,6 @@
 use super::*;
 
-fn listen(cli: AgentCli, lines: &[&str]) -> (Listener, Vec<String>) {
+fn listen(cli: Cli, lines: &[&str]) -> (Listener, Vec<String>) {
     let mut listener = Listener::new(cli, 1000);
     let deeds = lines.iter().filter_map(|line| listener.hear(line.as_bytes())).collect();
     (listener, deeds)
@@ -9,7 +9,7 @@ fn listen(cli: AgentCli, lines: &[&str]) -> (Listener, Vec<String>) {
 #[test]
 fn codex_is_understood() {
     let (heard, deeds) = listen(
-        AgentCli::Codex,
+        Cli::Codex,
         &[
             r#"{"type":"thread.started","thread_id":"01-a"}"#,
             r#"{"type":"turn.started"}"#,
@@ -30,7 +30,7 @@ fn codex_is_understood() {
 #[test]
 fn claude_is_understood_and_a_success_that_is_an_error_is_one() {
     let (heard, deeds) = listen(
-        AgentCli::Claude,
+        Cli::Claude,
         &[
             r#"{"type":"system","subtype":"init","session_id":"s-1"}"#,
             r#"{"type":"assistant","message":{"content":[{"type":"tool_use","name":"Bash","input":{"command":"ls"}}]}}"#,
@@ -41,7 +41,7 @@ fn claude_is_understood_and_a_success_that_is_an_error_is_one() {
     assert_eq!(heard.turn(), Some(&Turn::Completed));
     assert_eq!(deeds, ["Bash ls"]);
     let (heard, _) = listen(
-        AgentCli::Claude,
+        Cli::Claude,
         &[r#"{"type":"result","subtype":"success","is_error":true,"result":"401"}"#],
     );
     assert_eq!(heard.turn(), Some(&Turn::Failed("401".into())));
@@ -50,7 +50,7 @@ fn claude_is_understood_and_a_success_that_is_an_error_is_one() {
 #[test]
 fn gemini_is_understood_and_its_answer_is_what_it_said_last() {
     let (heard, deeds) = listen(
-        AgentCli::Gemini,
+        Cli::Gemini,
         &[
             r#"{"type":"init","session_id":"g-1"}"#,
             r#"{"type":"message","role":"user","content":"question"}"#,
@@ -65,7 +65,7 @@ fn gemini_is_understood_and_its_answer_is_what_it_said_last() {
     assert_eq!(heard.turn(), Some(&Turn::Completed));
     assert_eq!(deeds, ["run_shell_command ls"]);
     let (heard, _) = listen(
-        AgentCli::Gemini,
+        Cli::Gemini,
         &[r#"{"type":"result","status":"error","error":{"message":"no"}}"#],
     );
     assert_eq!(heard.turn(), Some(&Turn::Failed("no".into())));
@@ -73,7 +73,7 @@ fn gemini_is_understood_and_its_answer_is_what_it_said_last() {
 
 #[test]
 fn what_is_no_event_changes_nothing() {
-    for cli in super::super::cli::ALL {
+    for cli in super::super::cli::ORDER {
         let (heard, deeds) = listen(
             cli,
             &[

@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 
 use glee_sandbox::sys::{fd, process};
 
-use super::cli::AgentCli;
 use super::events::{Lines, Listener};
 use super::output::HeadTail;
+use crate::definitions::Cli;
 
 /// What one read takes, and how many wait for us.
 const PIECE: usize = 64 << 10;
@@ -42,7 +42,7 @@ pub struct Job {
     /// `run …`, up to and with the agent's own arguments.
     pub arguments: Vec<OsString>,
     pub cwd: PathBuf,
-    pub cli: AgentCli,
+    pub cli: Cli,
     pub prompt: Vec<u8>,
     /// Bytes of the answer that are kept.
     pub output_limit: usize,

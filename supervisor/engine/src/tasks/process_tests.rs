@@ -8,7 +8,7 @@ fn job(script: &str, prompt: &[u8]) -> Job {
         program: "/bin/sh".into(),
         arguments: vec!["-c".into(), script.into()],
         cwd: "/".into(),
-        cli: AgentCli::Codex,
+        cli: Cli::Codex,
         prompt: prompt.to_vec(),
         output_limit: 1000,
     }

@@ -2,12 +2,13 @@
 //!
 //! Pure. INVARIANT: a CLI that was named is never replaced by another.
 
-use super::cli::{ALL, AgentCli};
+use super::cli::ORDER;
+use crate::definitions::Cli;
 
 /// Words that speak for a CLI, in the order in which they are looked for.
-const HEURISTICS: [(AgentCli, &[&str]); 3] = [
+const HEURISTICS: [(Cli, &[&str]); 3] = [
     (
-        AgentCli::Gemini,
+        Cli::Gemini,
         &[
             "search web",
             "google",
@@ -21,7 +22,7 @@ const HEURISTICS: [(AgentCli, &[&str]); 3] = [
         ],
     ),
     (
-        AgentCli::Codex,
+        Cli::Codex,
         &[
             "analyze code",
             "review",
@@ -34,7 +35,7 @@ const HEURISTICS: [(AgentCli, &[&str]); 3] = [
         ],
     ),
     (
-        AgentCli::Claude,
+        Cli::Claude,
         &[
             "summarize",
             "explain",
@@ -51,11 +52,11 @@ const HEURISTICS: [(AgentCli, &[&str]); 3] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wish {
     /// The agent's definition.
-    Definition(AgentCli),
+    Definition(Cli),
     /// The caller.
-    Caller(AgentCli),
+    Caller(Cli),
     /// `subagents.default_agent` in the configuration.
-    Configuration(AgentCli),
+    Configuration(Cli),
     Nobody,
 }
 
@@ -74,7 +75,7 @@ pub enum Reason {
 pub enum SelectCliError {
     /// The documented text of a task's error.
     #[error("CLI not installed")]
-    NotInstalled(AgentCli),
+    NotInstalled(Cli),
     #[error("no agent CLI is installed")]
     NoneInstalled,
 }
@@ -90,11 +91,7 @@ impl SelectCliError {
 }
 
 /// Chooses. `available` says whether a CLI is installed.
-pub fn select(
-    wish: Wish,
-    prompt: &str,
-    available: impl Fn(AgentCli) -> bool,
-) -> Result<(AgentCli, Reason), SelectCliError> {
+pub fn select(wish: Wish, prompt: &str, available: impl Fn(Cli) -> bool) -> Result<(Cli, Reason), SelectCliError> {
     let named = match wish {
         Wish::Definition(cli) => Some((cli, Reason::Definition)),
         Wish::Caller(cli) => Some((cli, Reason::Caller)),
@@ -114,7 +111,8 @@ pub fn select(
         available(*cli).then_some((*cli, Reason::Word(word)))
     });
     let first = || {
-        ALL.into_iter()
+        ORDER
+            .into_iter()
             .find(|cli| available(*cli))
             .map(|cli| (cli, Reason::FirstAvailable))
     };

@@ -1,8 +1,8 @@
 use super::*;
-use crate::tasks::cli::AgentCli;
+use crate::definitions::Cli;
 
 fn heard(lines: &[&str]) -> Listener {
-    let mut listener = Listener::new(AgentCli::Codex, 1000);
+    let mut listener = Listener::new(Cli::Codex, 1000);
     lines.iter().for_each(|line| drop(listener.hear(line.as_bytes())));
     listener
 }
