@@ -46,7 +46,7 @@ claims! {
     limits_that_were_reached_are_listed => crate::words::limits;
     a_killed_listener_ends_the_run => crate::listener::killed;
     a_stopped_listener_ends_the_run => crate::listener::stopped;
-    a_flood_is_bounded_and_leaves_the_listener_small => crate::stress::flood;
+    a_flood_is_bounded_and_counted => crate::stress::flood;
     sixty_four_threads_racing_a_path_reach_nothing => crate::stress::race;
     processes_that_vanish_or_stop_do_no_harm => crate::stress::awkward;
     a_process_that_hides_its_memory_is_reported_all_the_same => crate::stress::undumpable;
