@@ -17,6 +17,7 @@ use crate::{print, summary};
 /// Runs the command and returns the exit status.
 pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
     let unsupported = unsupported(&arguments);
+    let observe = observe(&arguments);
     let summary = !arguments.no_denials;
     let cwd = std::env::current_dir().unwrap_or_default();
     let options = Options {
@@ -42,11 +43,7 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
         } else {
             Need::Wanted
         },
-        observe: match (arguments.no_denials, arguments.explain) {
-            (true, _) => Observe::Nothing,
-            (false, true) => Observe::Everything,
-            (false, false) => Observe::Attempts,
-        },
+        observe,
         command: arguments.command,
     };
     if let Some(what) = unsupported {
@@ -108,6 +105,17 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
         summary::print(&finished.report);
     }
     finished.status
+}
+
+/// How closely to look at what the command tries.
+fn observe(arguments: &RunArgs) -> Observe {
+    match (arguments.no_denials, arguments.explain) {
+        (true, _) => Observe::Nothing,
+        (false, true) => Observe::Everything,
+        (false, false) if arguments.report.is_some() || summary::is_wanted() => Observe::Attempts,
+        // Looking takes time, and nobody would read of it.
+        (false, false) => Observe::Nothing,
+    }
 }
 
 /// A flag that would be silently ignored is refused instead.

@@ -16,9 +16,14 @@ const NAMES: usize = 3;
 /// A longer path or name is cut in its middle.
 const WIDEST: usize = 60;
 
+/// Does somebody look at a terminal?
+pub(crate) fn is_wanted() -> bool {
+    std::io::stderr().is_terminal()
+}
+
 /// Says it, if somebody looks at a terminal and there is something to say.
 pub(crate) fn print(report: &Report) {
-    if std::io::stderr().is_terminal()
+    if is_wanted()
         && let Some(text) = text(report, &|paint, text| paint.err(text))
     {
         // Nobody to tell is no reason to fail.

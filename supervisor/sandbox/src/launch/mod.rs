@@ -112,7 +112,7 @@ fn guarded(
     let (mut child, groups) = start(plan, filter, ends, born_into, &caller)?;
     let before = child.before.take();
     // While the child builds its root: this takes no time that anybody waits for.
-    let denials = denials::start(plan, table)?;
+    let denials = denials::start_early(plan, table)?;
     let ahead = match plan.containment {
         Containment::Namespaces => Ahead::read(&plan.git.repositories, caller.since),
         Containment::Landlock | Containment::Inherit => Ahead::default(),

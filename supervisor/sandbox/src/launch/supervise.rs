@@ -58,7 +58,7 @@ struct Supervisor<'a> {
     terminals: [bool; 3],
     relay: Option<Relay>,
     table: &'a Table,
-    /// What the filter asks on, until the command starts and the listener takes over.
+    /// What the filter asks on, until the listener takes over: when the command starts, or when it first asks.
     questions: Option<OwnedFd>,
     denials: Option<Denials>,
     /// The listener is gone or stuck: nobody answers the command any more.
@@ -167,7 +167,7 @@ impl Supervisor<'_> {
                 relay.turn(typed.readable || typed.hangup);
             }
             if asked.readable {
-                self.answer().map_err(lost)?;
+                self.answer()?;
             } else if asked.hangup {
                 self.questions = None;
             }
@@ -187,16 +187,34 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Answers a call of a canary.
-    fn answer(&mut self) -> std::io::Result<()> {
-        // A receipt that is under way was sent before any call of the command, which is the listener's to answer.
-        while self.receipt.is_none() && self.hear()? {}
+    /// Answers a call of a canary. One of the command is for the listener, which is started for it if there is none yet.
+    fn answer(&mut self) -> Result<(), LaunchError> {
+        let lost = |error| LaunchError::step("supervise", error);
+        // A receipt that is under way was sent before any call of the command.
+        while self.receipt.is_none() && self.hear().map_err(lost)? {}
+        if self.receipt.is_some() {
+            if self.questions.is_some() && self.denials.is_none() {
+                self.denials = denials::start(self.plan, self.table)?;
+            }
+            return self.hand_over().map_err(lost);
+        }
         if let (Some(questions), Some(spec)) = (&self.questions, &self.plan.seccomp)
-            && denials::answer_canary(questions, spec, self.table)?
+            && denials::answer_canary(questions, spec, self.table).map_err(lost)?
         {
             self.notified += 1;
         }
         Ok(())
+    }
+
+    /// Gives the listener, if there is one, what it listens on.
+    fn hand_over(&mut self) -> std::io::Result<()> {
+        match (&mut self.denials, self.questions.take()) {
+            (Some(denials), Some(questions)) => denials.hand_over(questions),
+            (_, questions) => {
+                self.questions = questions;
+                Ok(())
+            }
+        }
     }
 
     fn patience(&self) -> Option<Duration> {
@@ -252,9 +270,7 @@ impl Supervisor<'_> {
             Report::Listener(questions) => self.questions = Some(questions),
             Report::Receipt { answers, duration } => {
                 self.file_receipt(&answers, duration);
-                if let (Some(questions), Some(denials)) = (self.questions.take(), &mut self.denials) {
-                    denials.hand_over(questions)?;
-                }
+                self.hand_over()?;
             }
             // Without a terminal nobody asked for a pause: a command that stops itself does not stop its guardian.
             Report::Stopped if self.relay.is_some() => self.suspend(),

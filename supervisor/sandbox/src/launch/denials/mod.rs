@@ -22,7 +22,7 @@ pub use row::{Because, Denied, DeniedKind, Refusals, Subject};
 
 use super::outcome::LaunchError;
 use crate::plan::SandboxPlan;
-use crate::seccomp::{Arch, Call, DenialAction, FilterSpec, Table, Verdict};
+use crate::seccomp::{Arch, Call, DenialAction, FilterSpec, Observe, Table, Verdict};
 use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::socket::{self, Wait};
@@ -50,6 +50,15 @@ pub(super) struct Denials {
     questions: Option<OwnedFd>,
     /// What it looked like when somebody was first seen waiting.
     seen: Option<(Instant, String)>,
+}
+
+/// Starts the listener if the plan wants to be told of what is allowed, too: most commands do nothing that the filter refuses, and
+/// for those nobody is needed.
+pub(super) fn start_early(plan: &SandboxPlan, table: &Table) -> Result<Option<Denials>, LaunchError> {
+    match plan.seccomp.map(|spec| spec.observe) {
+        Some(Observe::Attempts | Observe::Everything) => start(plan, table),
+        Some(Observe::Nothing) | None => Ok(None),
+    }
 }
 
 /// Starts the listener, for a plan whose filter asks. Its own copy of everything is its own: it holds nothing of the run but
