@@ -1,11 +1,13 @@
 //! The supervisor while the command runs: one loop over signals, the control socket, the terminal, denials and the deadline.
 
+mod listening;
+
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use super::companion::Companion;
-use super::denials::{self, Denials};
+use super::denials::Denials;
 use super::outcome::{End, LaunchError, Layers, Outcome};
 use super::terminal::Relay;
 use super::warden::Warden;
@@ -13,7 +15,7 @@ use super::{Caller, Child, quarantine};
 use crate::cgroup::Group;
 use crate::control::{Cause, Order, Report};
 use crate::plan::SandboxPlan;
-use crate::receipt::{Answer, Receipt};
+use crate::receipt::Receipt;
 use crate::seccomp::Table;
 use crate::sys::event::{self, Want};
 use crate::sys::landlock;
@@ -187,36 +189,6 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Answers a call of a canary. One of the command is for the listener, which is started for it if there is none yet.
-    fn answer(&mut self) -> Result<(), LaunchError> {
-        let lost = |error| LaunchError::step("supervise", error);
-        // A receipt that is under way was sent before any call of the command.
-        while self.receipt.is_none() && self.hear().map_err(lost)? {}
-        if self.receipt.is_some() {
-            if self.questions.is_some() && self.denials.is_none() {
-                self.denials = denials::start(self.plan, self.table)?;
-            }
-            return self.hand_over().map_err(lost);
-        }
-        if let (Some(questions), Some(spec)) = (&self.questions, &self.plan.seccomp)
-            && denials::answer_canary(questions, spec, self.table).map_err(lost)?
-        {
-            self.notified += 1;
-        }
-        Ok(())
-    }
-
-    /// Gives the listener, if there is one, what it listens on.
-    fn hand_over(&mut self) -> std::io::Result<()> {
-        match (&mut self.denials, self.questions.take()) {
-            (Some(denials), Some(questions)) => denials.hand_over(questions),
-            (_, questions) => {
-                self.questions = questions;
-                Ok(())
-            }
-        }
-    }
-
     fn patience(&self) -> Option<Duration> {
         let deadline = match self.timeout {
             Timeout::Never | Timeout::Over => None,
@@ -228,15 +200,6 @@ impl Supervisor<'_> {
             .filter(|_| !self.unheard)
             .and_then(Denials::patience);
         deadline.into_iter().chain(listener).min()
-    }
-
-    /// Without somebody to answer, the command would wait for ever: the run ends.
-    fn look_after_listener(&mut self, ended: bool) {
-        let stuck = self.denials.as_mut().is_some_and(Denials::is_stuck);
-        if !self.unheard && (stuck || ended) {
-            self.unheard = true;
-            self.kill();
-        }
     }
 
     /// Takes one message from inside. False when there is none.
@@ -282,16 +245,6 @@ impl Supervisor<'_> {
             }
         }
         Ok(true)
-    }
-
-    fn file_receipt(&mut self, answers: &[Answer], duration: Duration) {
-        let receipt = Receipt::new(self.plan, answers, duration, self.notified);
-        if receipt.surprises().next().is_some() {
-            self.failure = Some(LaunchError::Canary {
-                receipt: receipt.clone(),
-            });
-        }
-        self.receipt = Some(receipt);
     }
 
     fn order(&self, order: Order) {
