@@ -7,13 +7,17 @@ use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 /// How long another process may hold the file.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Before another try.
+const PAUSE: Duration = Duration::from_millis(5);
 
 /// What a database is: its mark, and how it came to be, step by step. A step that was ever released is never changed.
 #[derive(Debug, Clone, Copy)]
@@ -95,11 +99,23 @@ pub fn open(path: &Path, form: &Form) -> Result<Connection, DatabaseError> {
     for (setting, value) in safer {
         connection.set_db_config(setting, value).map_err(sql)?;
     }
-    look(&connection, path, form)?;
+    // The switch to WAL does not wait for others that make the same switch, whatever it is told.
+    let begun = Instant::now();
+    loop {
+        match settle(&mut connection, path, form) {
+            Err(DatabaseError::Busy { .. }) if begun.elapsed() < PATIENCE => thread::sleep(PAUSE),
+            settled => return settled.map(|()| connection),
+        }
+    }
+}
+
+/// Brings the file to WAL and to the newest form. May be done again from the start.
+fn settle(connection: &mut Connection, path: &Path, form: &Form) -> Result<(), DatabaseError> {
+    let sql = |error| DatabaseError::new(path, error);
+    look(connection, path, form)?;
     connection.pragma_update(None, "journal_mode", "WAL").map_err(sql)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(sql)?;
-    migrate(&mut connection, path, form)?;
-    Ok(connection)
+    migrate(connection, path, form)
 }
 
 /// Looks before anything is written. One look: another process may be making the file.
