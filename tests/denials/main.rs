@@ -17,26 +17,7 @@ mod stress;
 mod support;
 mod words;
 
-/// `claim => function;` becomes the tests `claim::as_root` and `claim::as_user`.
-macro_rules! claims {
-    ($($claim:ident => $prove:path;)*) => {$(
-        mod $claim {
-            use glee_tests::Caller;
-
-            #[test]
-            fn as_root() {
-                $prove(Caller::Root);
-            }
-
-            #[test]
-            fn as_user() {
-                $prove(Caller::User);
-            }
-        }
-    )*};
-}
-
-claims! {
+glee_tests::claims! {
     seeded_denials_are_reported_with_path_call_and_program => crate::seeded::prove;
     a_row_names_the_clause_and_the_smallest_change => crate::words::rules_and_hints;
     what_would_fail_without_a_sandbox_is_no_denial => crate::words::ordinary_failures;

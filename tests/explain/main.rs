@@ -19,26 +19,7 @@ mod paths;
 mod policies;
 mod terrain;
 
-/// `claim => function;` becomes the tests `claim::as_root` and `claim::as_user`.
-macro_rules! claims {
-    ($($claim:ident => $prove:path;)*) => {$(
-        mod $claim {
-            use glee_tests::Caller;
-
-            #[test]
-            fn as_root() {
-                $prove(Caller::Root);
-            }
-
-            #[test]
-            fn as_user() {
-                $prove(Caller::User);
-            }
-        }
-    )*};
-}
-
-claims! {
+glee_tests::claims! {
     a_tree_that_is_granted_and_denied_is_hidden => crate::granted::prove;
     what_is_said_of_paths_and_variables_is_what_happens => crate::paths::prove;
     what_a_hint_says_is_what_allows_it => crate::hints::prove;

@@ -18,27 +18,7 @@ mod sessions;
 mod tasks;
 mod together;
 
-/// `claim => function;` becomes the tests `claim::as_root` and `claim::as_user`.
-macro_rules! claims {
-    ($($(#[$note:meta])* $claim:ident => $prove:path;)*) => {$(
-        $(#[$note])*
-        mod $claim {
-            use glee_tests::Caller;
-
-            #[test]
-            fn as_root() {
-                $prove(Caller::Root);
-            }
-
-            #[test]
-            fn as_user() {
-                $prove(Caller::User);
-            }
-        }
-    )*};
-}
-
-claims! {
+glee_tests::claims! {
     a_hostile_tree_is_gone_within_the_grace_time_after_the_deadline => crate::deadline::prove;
     kill_9_of_the_supervisor_at_any_time_leaves_nothing => crate::killed::prove;
     kill_9_of_the_supervisor_opens_no_protected_name => crate::killed::prove_protected;

@@ -16,26 +16,7 @@ mod programs;
 mod rules;
 mod sweep;
 
-/// `claim => function;` becomes the tests `claim::as_root` and `claim::as_user`.
-macro_rules! claims {
-    ($($claim:ident => $prove:path;)*) => {$(
-        mod $claim {
-            use glee_tests::Caller;
-
-            #[test]
-            fn as_root() {
-                $prove(Caller::Root);
-            }
-
-            #[test]
-            fn as_user() {
-                $prove(Caller::User);
-            }
-        }
-    )*};
-}
-
-claims! {
+glee_tests::claims! {
     every_number_from_0_to_600_does_what_the_list_says => crate::sweep::prove;
     numbers_beyond_the_list_do_not_exist => crate::doors::prove_beyond;
     x32_and_32_bit_calls_kill => crate::doors::prove_killed;

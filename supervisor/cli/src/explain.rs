@@ -2,14 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use glee_engine::audit::record::Need;
 use glee_engine::explain::{Explained, Question, explain};
 use glee_engine::project::{Scene, SceneError};
-use glee_engine::run::{self, Observe, Options, Purpose, Refusal};
+use glee_engine::run::{self, Options, Refusal};
 use glee_engine::text::visible;
 use glee_policy::Flags;
 use glee_sandbox::answer::Use;
-use glee_sandbox::receipt::Wish;
 
 use crate::args_policy::ExplainArgs;
 use crate::policy::PLANNED;
@@ -52,18 +50,7 @@ fn answer(arguments: ExplainArgs, project: Option<PathBuf>) -> Result<i32, Refus
         env: arguments.with_env,
         timeout: None,
     };
-    let options = Options {
-        purpose: Purpose::Work,
-        policy,
-        project,
-        flags,
-        report: None,
-        receipt: Wish::Take,
-        key_file: None,
-        audit: Need::Wanted,
-        observe: Observe::Attempts,
-        command,
-    };
+    let options = Options::to_look(policy, project, flags, command);
     let prepared = run::prepare(&options, PLANNED)?;
     let answers: Vec<Explained> = questions
         .iter()

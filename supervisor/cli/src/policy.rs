@@ -3,16 +3,14 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use glee_engine::audit::record::Need;
 use glee_engine::catalog::{self, Listed};
 use glee_engine::clauses::{Clause, clauses};
 use glee_engine::plan_view::PlanView;
 use glee_engine::project::Scene;
-use glee_engine::run::{self, Observe, Options, Purpose, Refusal};
+use glee_engine::run::{self, Options, Refusal};
 use glee_engine::select::{self, Selected};
 use glee_engine::text::{columns, visible};
 use glee_policy::Flags;
-use glee_sandbox::receipt::Wish;
 use serde::Serialize;
 
 use crate::args_more::PolicyCommand;
@@ -157,21 +155,7 @@ fn plan(policy: Option<String>, project: Option<PathBuf>, json: bool, command: V
         command
     };
     let flags = Flags::none(std::env::current_dir().unwrap_or_default());
-    let prepared = run::prepare(
-        &Options {
-            purpose: Purpose::Work,
-            policy,
-            project,
-            flags,
-            report: None,
-            receipt: Wish::Take,
-            key_file: None,
-            audit: Need::Wanted,
-            observe: Observe::Attempts,
-            command,
-        },
-        PLANNED,
-    )?;
+    let prepared = run::prepare(&Options::to_look(policy, project, flags, command), PLANNED)?;
     announce_policy(&prepared.selected);
     let view = PlanView::new(&prepared.selected.policy.name, &prepared.plan);
     Ok(if json {

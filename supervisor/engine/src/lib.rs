@@ -23,6 +23,7 @@ pub mod library;
 pub mod logs;
 pub mod memory;
 mod mount_view;
+pub mod options;
 mod plan_rows;
 pub mod plan_view;
 pub mod project;

@@ -8,12 +8,11 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Isolation, Mode, Network};
-use glee_policy::{Flags, ResolvedPolicy};
 use glee_sandbox::launch::{self, Judge, LaunchError, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
 use glee_sandbox::plan::SandboxPlan;
-use glee_sandbox::receipt::Wish;
 pub use glee_sandbox::seccomp::Observe;
 use glee_sandbox::survey::{self, Caller, NotFound, Setting, SurveyError, find_command};
 use glee_sandbox::sys::{landlock, process, term};
@@ -23,40 +22,15 @@ use crate::agent::overlay::{self, Overlay};
 use crate::audit::LogError;
 use crate::audit::guard::{self, OwnState};
 use crate::audit::place::state_dir;
-use crate::audit::record::{Need, Recorder};
+use crate::audit::record::Recorder;
 use crate::egress::{self, Egress, EgressError};
 use crate::later::Later;
 use crate::library::config_dir;
+pub use crate::options::{Options, Purpose};
 use crate::project::{Scene, SceneError};
 use crate::report::{Destination, ModelReport, PolicyId, Report};
 use crate::run_id::run_id;
 use crate::select::{self, SelectError, Selected};
-
-/// What a run is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    Work,
-    /// Names that the command asks for are refused as ever, but by somebody who writes them down.
-    Learning,
-}
-
-/// What the caller typed.
-#[derive(Debug)]
-pub struct Options {
-    pub purpose: Purpose,
-    pub policy: Option<String>,
-    pub project: Option<PathBuf>,
-    pub flags: Flags,
-    pub report: Option<PathBuf>,
-    pub receipt: Wish,
-    /// Holds the key of a model's API.
-    pub key_file: Option<PathBuf>,
-    /// Must the run be in the audit log?
-    pub audit: Need,
-    /// How much of what the command tries is looked at for the report.
-    pub observe: Observe,
-    pub command: Vec<OsString>,
-}
 
 /// Why nothing ran.
 #[derive(Debug, thiserror::Error)]
