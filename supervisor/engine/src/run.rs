@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
+use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Isolation, Mode, Network};
-use glee_sandbox::launch::{self, Judge, LaunchError, Serve};
+use glee_sandbox::launch::{self, Aid, Judge, LaunchError, Leaving, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
 use glee_sandbox::plan::SandboxPlan;
 pub use glee_sandbox::seccomp::Observe;
@@ -124,13 +125,14 @@ pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
         Ok(destination) => (destination, attempt(options, &mut report, &mut audit, notice)),
         Err(refusal) => (None, Err(refusal)),
     };
-    let (status, refusal) = match result {
-        Ok(status) => (status, None),
+    // Who is leaving has done so when this function returns.
+    let (status, refusal, _leaving) = match result {
+        Ok((status, leaving)) => (status, None, Some(leaving)),
         Err(refusal) => {
             report.reason = Some(refusal.to_string());
             report.exit_code = Some(refusal.exit_status());
             report.project = report.project.or_else(|| found_project(options));
-            (refusal.exit_status(), Some(refusal))
+            (refusal.exit_status(), Some(refusal), None)
         }
     };
     audit.finished(&report);
@@ -154,8 +156,12 @@ fn attempt(
     report: &mut Report,
     audit: &mut Recorder,
     notice: &mut dyn FnMut(&Prepared),
-) -> Result<i32, Refusal> {
-    let prepared = prepare(options, &report.run_id)?;
+) -> Result<(i32, Leaving), Refusal> {
+    let mut scout = None;
+    let prepared = prepare_and(options, &report.run_id, &mut |policy| {
+        let alone = policy.mode == Mode::Restricted && policy.isolation == Isolation::Namespaces;
+        scout = alone.then(launch::Scout::send).flatten();
+    })?;
     notice(&prepared);
     let policy = &prepared.selected.policy;
     report.policy = PolicyId {
@@ -177,8 +183,25 @@ fn attempt(
     };
     // For the written report only: looking at every file is not free.
     let judge = options.report.as_ref().map(|_| &later as &dyn Judge);
-    audit.started(report, options.audit).map_err(Refusal::Audit)?;
-    let outcome = launch::run(&prepared.plan, egress, judge).inspect_err(|error| {
+    let mut unrecorded = None;
+    let mut enter = || match audit.started(report, options.audit) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            unrecorded = Some(error);
+            ControlFlow::Break(())
+        }
+    };
+    let aid = Aid {
+        serve: egress,
+        judge,
+        scout,
+        meanwhile: &mut enter,
+    };
+    let launched = launch::run(&prepared.plan, aid);
+    if let Some(error) = unrecorded {
+        return Err(Refusal::Audit(error));
+    }
+    let (outcome, leaving) = launched.inspect_err(|error| {
         if let LaunchError::Canary { receipt } = error {
             report.fail_receipt(receipt);
         }
@@ -187,7 +210,7 @@ fn attempt(
     report.take_changes(&outcome, &prepared.project);
     let status = report.conclude(&outcome, prepared.plan.receipt);
     report.sign_receipt();
-    Ok(status)
+    Ok((status, leaving))
 }
 
 /// A profile by the name it is asked for, any other policy by its file.
@@ -228,6 +251,11 @@ pub struct Prepared {
 
 /// From what was typed to a plan.
 pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
+    prepare_and(options, run_id, &mut |_| {})
+}
+
+/// As `prepare`; `alone` is called as soon as it is known that the run reaches no network at all.
+fn prepare_and(options: &Options, run_id: &str, alone: &mut dyn FnMut(&ResolvedPolicy)) -> Result<Prepared, Refusal> {
     let scene = Scene::find(options.project.as_deref())?;
     let mut selected = select::select(options.policy.as_deref(), &scene)?;
     select::add_flags(&mut selected, &options.flags, &scene)?;
@@ -243,6 +271,9 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
     }
     let policy = &selected.policy;
     let egress = egress::plan(policy, overlay.as_ref())?;
+    if egress.is_none() && policy.network == Network::Off {
+        alone(policy);
+    }
     let (mut passed, withheld) = policy.env.apply(env::vars_os());
     add_terminal(&mut passed);
     add(&mut passed, egress.as_ref().map(Egress::env));

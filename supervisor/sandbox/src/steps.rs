@@ -40,12 +40,12 @@ pub enum Step {
     IdMaps,
     Watch,
     Identity,
-    CgroupNamespace,
     Mounts,
     PivotRoot,
     Hostname,
     Loopback,
     Doors,
+    CgroupNamespace,
     Session,
     PseudoTerminal,
     SecondProcess,
@@ -73,12 +73,12 @@ impl Step {
         Self::IdMaps,
         Self::Watch,
         Self::Identity,
-        Self::CgroupNamespace,
         Self::Mounts,
         Self::PivotRoot,
         Self::Hostname,
         Self::Loopback,
         Self::Doors,
+        Self::CgroupNamespace,
         Self::Session,
         Self::PseudoTerminal,
         Self::SecondProcess,
@@ -167,16 +167,18 @@ impl Step {
     pub fn reason(self) -> &'static str {
         match self {
             Self::Cgroup => {
-                "before any process of the run goes on, so that each works inside its limits; those of v1 while it starts"
+                "before the command's process exists, so that it lives inside its limits; those of v1 while the new root is built"
             }
             Self::Placeholders => "names that must not come into being are taken while only the host can see the tree",
-            Self::Janitor => "before there is anything to clean up, so that a killed supervisor leaves nothing",
+            Self::Janitor => {
+                "before anything is made that needs cleaning up, so that a killed supervisor leaves nothing"
+            }
             Self::Companion => {
                 "serves what the policy lets out, in a process of its own that holds nothing of the sandbox or of the caller"
             }
             Self::Sources => "only root can open every source; later there is no root",
             Self::Namespaces => {
-                "one clone makes them, and a child of it the network's meanwhile: the new user namespace owns them all"
+                "one clone makes them, and the new user namespace owns them; the network's is made beside it, root's ahead"
             }
             Self::IdMaps => "only the parent may write them; before that the child is nobody and waits",
             Self::Watch => "before the child goes on, so that nothing the host makes from now on is missed",

@@ -26,45 +26,34 @@ pub enum Need {
 /// One run's entries.
 #[derive(Debug)]
 pub struct Recorder {
-    /// Open until the command starts.
-    state: Option<State>,
     /// The first thing that went wrong.
     pub trouble: Option<LogError>,
 }
 
 impl Recorder {
-    /// Makes the state directory if need be: it must be there before the sandbox is planned, to be protected from it.
+    /// Makes the state directory if need be: it must be there before the sandbox is planned, to be protected from it. Not
+    /// kept open: whoever is cloned meanwhile would have it too.
     #[must_use]
     pub fn open() -> Self {
-        match State::make() {
-            Ok(state) => Self {
-                state: Some(state),
-                trouble: None,
-            },
-            Err(error) => Self {
-                state: None,
-                trouble: Some(error.into()),
-            },
+        Self {
+            trouble: State::make().err().map(LogError::from),
         }
     }
 
     /// Enters that the command is about to start.
     pub fn started(&mut self, report: &mut Report, need: Need) -> Result<(), LogError> {
-        let entered = match self.state.take() {
-            Some(state) => append(&state, &Event::Started { run: run(report) }).map(Some),
-            None => Ok(None),
+        let entered = match self.trouble.take() {
+            Some(trouble) => Err(trouble),
+            None => State::make()
+                .map_err(LogError::from)
+                .and_then(|state| append(&state, &Event::Started { run: run(report) })),
         };
-        match entered {
-            Ok(mark) => report.audit = mark,
-            Err(error) => self.trouble = self.trouble.take().or(Some(error)),
+        match (need, entered) {
+            (Need::Wanted | Need::Required, Ok(mark)) => report.audit = Some(mark),
+            (Need::Wanted, Err(error)) => self.trouble = Some(error),
+            (Need::Required, Err(error)) => return Err(error),
         }
-        match (need, self.trouble.take()) {
-            (Need::Required, Some(trouble)) => Err(trouble),
-            (Need::Wanted | Need::Required, trouble) => {
-                self.trouble = trouble;
-                Ok(())
-            }
-        }
+        Ok(())
     }
 
     /// Stores the report and enters how the run ended, or why there was none.

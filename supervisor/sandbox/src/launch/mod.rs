@@ -13,7 +13,9 @@ mod locks;
 mod outcome;
 pub(crate) mod placeholders;
 pub(crate) mod quarantine;
+mod scout;
 mod setids;
+mod start;
 mod stdio;
 mod supervise;
 mod terminal;
@@ -21,36 +23,51 @@ mod warden;
 
 use std::ffi::OsStr;
 use std::fs;
-use std::os::fd::{AsFd, OwnedFd};
+use std::ops::ControlFlow;
+use std::os::fd::OwnedFd;
 use std::time::Instant;
 
 pub use changes::{Change, Changed, Changes, Doubt, Found, Judge, Verdict};
 pub use companion::Serve;
 pub use denials::{Because, Denied, DeniedKind, Refusals, Subject};
+pub use janitor::Leaving;
 pub use outcome::{Appeared, End, LaunchError, Layers, Outcome};
+pub use scout::Scout;
 
 use crate::cgroup;
-use crate::control::Order;
-use crate::init::{self, Inheritance};
-use crate::plan::{Containment, Namespace, SandboxPlan};
-use crate::receipt::Attempt;
+use crate::plan::{Containment, SandboxPlan};
 use crate::seccomp::{self, Arch, Table};
-use crate::sys::canary::Bait;
 use crate::sys::event;
-use crate::sys::process::{self, Pid, Side};
 use crate::sys::term::Size;
 use crate::sys::{fd, path, socket, term};
-use changes::{Before, Crew, Since};
+use changes::{Crew, Since};
 use companion::Companion;
-use idmap::{Holders, Trees};
 use janitor::Janitor;
 use placeholders::Placeholders;
 use quarantine::Ahead;
-use warden::Warden;
+use start::{Building, Ends};
 
-/// Carries out the plan. The process must have one thread. `serve` is for a plan with doors, `judge` for who wants to know
-/// what was changed.
-pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>, judge: Option<&dyn Judge>) -> Result<Outcome, LaunchError> {
+/// What the caller brings besides the plan.
+#[expect(missing_debug_implementations, reason = "functions have nothing to show")]
+pub struct Aid<'a> {
+    /// For a plan with doors.
+    pub serve: Option<&'a dyn Serve>,
+    /// For who wants to know what was changed.
+    pub judge: Option<&'a dyn Judge>,
+    /// Sent before there was a plan.
+    pub scout: Option<Scout>,
+    /// Done while the sandbox is being built, before anything runs in it. `Break` calls the run off.
+    pub meanwhile: &'a mut dyn FnMut() -> ControlFlow<()>,
+}
+
+/// Carries out the plan. The process must have one thread.
+pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), LaunchError> {
+    let Aid {
+        serve,
+        judge,
+        scout,
+        meanwhile,
+    } = aid;
     let (started, since) = (Instant::now(), Since::now());
     fd::ensure_stdio().map_err(|error| LaunchError::step("standard files", error))?;
     stdio::check(plan)?;
@@ -63,8 +80,10 @@ pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>, judge: Option<&dyn Jud
         event::signal_fd(&supervise::signals(&ignored)).map_err(|error| LaunchError::step("signals", error))?;
     let (ours, theirs) = socket::pair().map_err(|error| LaunchError::step("control socket", error))?;
     let facts = cgroup::detect();
-    // Before anything is made that would outlive us.
-    let janitor = janitor::start(&facts, plan, since)?;
+    let janitor = Janitor::new(&facts, plan, since);
+    if janitor.is_needed_first() {
+        janitor.hire()?;
+    }
     let companion = match serve.filter(|_| !plan.doors.list.is_empty()) {
         Some(serve) => Some(companion::start(plan, serve)?),
         None => None,
@@ -82,10 +101,11 @@ pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>, judge: Option<&dyn Jud
         companion: companion.as_ref(),
         judge: judge.filter(|_| changes::concerns(plan)),
     };
-    let result = guarded(plan, &table, &filter, Ends { ours, theirs }, caller);
+    let building = Building { scout, meanwhile };
+    let result = guarded(plan, &table, &filter, Ends { ours, theirs }, caller, building);
     let served = companion.and_then(Companion::finish);
-    janitor.dismiss();
-    result.map(|outcome| Outcome { served, ..outcome })
+    let leaving = janitor.dismiss();
+    result.map(|outcome| (Outcome { served, ..outcome }, leaving))
 }
 
 /// The run proper: whatever it makes is gone when it returns.
@@ -95,6 +115,7 @@ fn guarded(
     filter: &[seccomp::Instruction],
     ends: Ends,
     caller: Caller<'_>,
+    building: Building<'_>,
 ) -> Result<Outcome, LaunchError> {
     if plan.identity.from_root {
         give_pipes(plan);
@@ -109,7 +130,7 @@ fn guarded(
             .entrust_lock(lock)
             .map_err(|error| LaunchError::step("janitor", error))?;
     }
-    let (mut child, groups) = start(plan, filter, ends, born_into, &caller)?;
+    let (mut child, groups) = start::start(plan, filter, ends, born_into, &caller, building)?;
     let before = child.before.take();
     // While the child builds its root: this takes no time that anybody waits for.
     let denials = denials::start_early(plan, table)?;
@@ -158,7 +179,7 @@ pub(crate) struct Caller<'a> {
     started: Instant,
     since: Since,
     facts: &'a cgroup::Facts,
-    janitor: &'a Janitor,
+    janitor: &'a Janitor<'a>,
     companion: Option<&'a Companion>,
     judge: Option<&'a dyn Judge>,
 }
@@ -193,21 +214,6 @@ impl Drop for Removal {
     }
 }
 
-/// A sandbox being built, seen from outside.
-struct Child {
-    pid: Pid,
-    pidfd: OwnedFd,
-    control: OwnedFd,
-    /// While this is open, init knows that we live.
-    _alive: OwnedFd,
-    namespaces: Vec<Namespace>,
-    warden: Option<Warden>,
-    /// What the writable trees held before the command started, if anybody asked.
-    before: Option<Before>,
-    /// What a canary must not reach.
-    _bait: Option<Bait>,
-}
-
 fn compile(plan: &SandboxPlan) -> Result<(Table, Vec<seccomp::Instruction>), LaunchError> {
     let table = Table::builtin().map_err(|_| LaunchError::SyscallTable)?;
     let filter = plan
@@ -216,137 +222,4 @@ fn compile(plan: &SandboxPlan) -> Result<(Table, Vec<seccomp::Instruction>), Lau
         .map(|spec| seccomp::compile(&table, spec, Arch::NATIVE))
         .unwrap_or_default();
     Ok((table, filter))
-}
-
-fn start(
-    plan: &SandboxPlan,
-    filter: &[seccomp::Instruction],
-    ends: Ends,
-    born_into: Option<Groups>,
-    caller: &Caller<'_>,
-) -> Result<(Child, Groups), LaunchError> {
-    let named = |step: &'static str| move |error| LaunchError::step(step, error);
-    let Ends { ours, theirs } = ends;
-    let (alive_read, alive_write) = fd::pipe().map_err(named("liveness pipe"))?;
-    let trees = Trees::prepare(plan)?;
-    let wants_bait = plan.canaries.iter().any(|canary| canary.attempt == Attempt::HostSocket);
-    let bait = wants_bait.then(Bait::lay).transpose().map_err(named("receipt"))?;
-    let v2 = born_into.as_ref().and_then(|groups| groups.group.v2_dir());
-    let v2 = v2.and_then(|dir| path::open_dir_exact(dir).ok());
-    let mut inheritance = Inheritance {
-        plan,
-        namespaces: plan.namespaces.clone(),
-        filter,
-        trees,
-        bait: bait.as_ref().map(Bait::name),
-        control: theirs,
-        alive: alive_read,
-        terminals: caller.terminals,
-        size: caller.size,
-        ignored: caller.ignored.clone(),
-        started: caller.started,
-        listed: caller.judge.is_some(),
-        watch_memory: false,
-    };
-    // The cgroup namespace comes later, from inside: its root must be the group that the child has entered by then. So
-    // does the network namespace, which would keep us waiting here.
-    let wanted: Vec<Namespace> = plan.namespaces.clone();
-    let flags = |list: &[Namespace]| {
-        list.iter()
-            .filter(|n| !matches!(n, Namespace::Cgroup | Namespace::Net))
-            .fold(0, |flags, n| flags | n.flag())
-    };
-    let (side, namespaces) = match process::clone_into(flags(&wanted), v2.as_ref().map(AsFd::as_fd)) {
-        Ok(side) => (side, wanted),
-        Err(error) if plan.identity.from_root && wanted.contains(&Namespace::User) => {
-            // Root needs no user namespace: its own capabilities build the same sandbox, and are given up all the same.
-            let without: Vec<Namespace> = wanted.into_iter().filter(|n| *n != Namespace::User).collect();
-            let side = process::clone_into(flags(&without), v2.as_ref().map(AsFd::as_fd))
-                .map_err(|_| LaunchError::namespaces(error))?;
-            (side, without)
-        }
-        Err(error) => return Err(LaunchError::namespaces(error)),
-    };
-    match side {
-        Side::Child => {
-            drop((ours, alive_write, v2, bait));
-            if let Some(janitor) = caller.janitor.raw_socket().map(i32::unsigned_abs) {
-                // It would keep the janitor from seeing that the supervisor is dead.
-                let _ = fd::close_range(janitor, janitor);
-            }
-            inheritance.namespaces = namespaces;
-            init::main(inheritance)
-        }
-        Side::Parent { pid, pidfd } => {
-            let mut child = Child {
-                pid,
-                pidfd,
-                control: ours,
-                _alive: alive_write,
-                namespaces,
-                warden: None,
-                before: None,
-                _bait: bait,
-            };
-            // Before the child may go on: whoever cleans up after us must be able to see its end.
-            let entrusted = caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"));
-            let groups = born_into.unwrap_or_else(|| Groups::make(plan, caller));
-            let admitted = entrusted
-                .and_then(|()| admit(plan, &mut child, &groups))
-                .and_then(|()| hand_over(&inheritance.trees, plan, &child));
-            // The child's own, closed while it works; the holders are collected at the end of this.
-            drop(inheritance);
-            if let Err(error) = admitted {
-                let _ = process::pidfd_kill(child.pidfd.as_fd(), libc::SIGKILL);
-                let _ = process::wait(pid.0, 0);
-                return Err(error);
-            }
-            if caller.judge.is_some() {
-                // While the child builds its root, at whose end it waits for this.
-                child.before = Some(Before::list(plan));
-                // Should it have failed meanwhile, it has said why.
-                let _ = Order::Listed.send(child.control.as_fd());
-            }
-            Ok((child, groups))
-        }
-    }
-}
-
-/// Gives the child its identity and its control groups, and lets it go on.
-fn admit(plan: &SandboxPlan, child: &mut Child, groups: &Groups) -> Result<(), LaunchError> {
-    let named = |step: &'static str| move |error| LaunchError::step(step, error);
-    if plan.containment == Containment::Namespaces && child.namespaces.contains(&Namespace::User) {
-        let (uid, gid) = (plan.identity.uid, plan.identity.gid);
-        if !plan.identity.from_root {
-            fs::write(format!("/proc/{}/setgroups", child.pid.0), "deny").map_err(named("setgroups"))?;
-        }
-        idmap::write_maps(child.pid, &format!("{uid} {uid} 1\n"), &format!("{gid} {gid} 1\n"))
-            .map_err(named("id maps"))?;
-    }
-    if plan.containment == Containment::Namespaces {
-        // Before the child goes on: nothing may appear between its look and ours, and it can still be looked into.
-        child.warden = Warden::start(plan, child.pid).map_err(named("watch"))?;
-    }
-    let entry = groups.group.entry().map_err(named("cgroup"))?;
-    let watch_memory = groups.missing.iter().any(|m| m.limit == cgroup::Controller::Memory);
-    Order::Go { watch_memory }
-        .send_with(child.control.as_fd(), &entry.files())
-        .map_err(named("start"))
-}
-
-/// Maps the owners of the trees, while the child builds what lies around them.
-fn hand_over(trees: &Trees, plan: &SandboxPlan, child: &Child) -> Result<Holders, LaunchError> {
-    let holders = trees.map_owners(plan)?;
-    if !holders.is_empty() {
-        Order::Mapped
-            .send(child.control.as_fd())
-            .map_err(|error| LaunchError::step("owners", error))?;
-    }
-    Ok(holders)
-}
-
-/// The two ends of the control socket.
-struct Ends {
-    ours: OwnedFd,
-    theirs: OwnedFd,
 }

@@ -100,6 +100,8 @@ pub enum LaunchError {
     Canary { receipt: Receipt },
     #[error("the sandbox ended before the command started")]
     Lost,
+    #[error("the run was called off")]
+    CalledOff,
 }
 
 fn surprises(receipt: &Receipt) -> String {
@@ -143,6 +145,7 @@ impl LaunchError {
     #[must_use]
     pub fn help(&self) -> Option<String> {
         match self {
+            Self::Namespaces { error } if error.raw_os_error() == Some(libc::ENOSYS) => Some(NESTED.to_owned()),
             Self::Namespaces { .. } => Some(USER_NAMESPACES.to_owned()),
             Self::Step { step, detail, error } => advice(step, detail, error),
             Self::Unprotected { .. } => {
@@ -154,7 +157,7 @@ impl LaunchError {
                  `--receipt off` would run the command all the same"
                     .to_owned(),
             ),
-            Self::SyscallTable | Self::Lost => None,
+            Self::SyscallTable | Self::Lost | Self::CalledOff => None,
         }
     }
 }
@@ -166,6 +169,8 @@ user namespaces are refused on this machine. One of:
   - an AppArmor profile for this program: `glee-supervisor doctor --apparmor` prints it
   - run as root: privileges are dropped before the command starts
   - `isolation: landlock` in the policy: weaker, and the report says what it does not give";
+
+const NESTED: &str = "this seems to be the inside of a sandbox already: one cannot be built in another";
 
 fn advice(step: &str, detail: &str, error: &io::Error) -> Option<String> {
     let refused = matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES));
@@ -181,9 +186,7 @@ fn advice(step: &str, detail: &str, error: &io::Error) -> Option<String> {
         _ if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => {
             Some("raise the limit on open files (`ulimit -n`), or `limits.open_files` in the policy".to_owned())
         }
-        "janitor" if error.raw_os_error() == Some(libc::ENOSYS) => {
-            Some("this seems to be the inside of a sandbox already: one cannot be built in another".to_owned())
-        }
+        "janitor" if error.raw_os_error() == Some(libc::ENOSYS) => Some(NESTED.to_owned()),
         "landlock ruleset" | "landlock" => Some("needs Linux 5.13 with Landlock enabled (`lsm=landlock,…`)".to_owned()),
         _ => None,
     }
