@@ -173,7 +173,9 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) require_audit: bool,
 
-    /// How the project is given to the command
+    /// What the command gets in place of the project [default: the project itself]
+    ///
+    /// A copy may be written whatever the policy says of the project: nothing real can be touched
     #[arg(long, value_name = "HOW")]
     pub(crate) workspace: Option<Workspace>,
 
@@ -206,8 +208,11 @@ pub(crate) enum Switch {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Workspace {
+    /// The project itself
     Shared,
+    /// A copy-on-write view: the project stays as it is, see `runs diff` and `runs apply`
     Cow,
+    /// A git worktree of the last commit, on a branch of its own
     Worktree,
 }
 

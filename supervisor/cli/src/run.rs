@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use glee_engine::agent::overlay::Overlay;
 use glee_engine::audit::record::Need;
-use glee_engine::run::{self, Observe, Options, Prepared, Purpose};
+use glee_engine::run::{self, Finished, Observe, Options, Prepared, Purpose};
 use glee_engine::select::Selected;
 use glee_engine::text::visible;
 use glee_engine::trust::Standing;
 use glee_policy::Flags;
+use glee_sandbox::plan;
 use glee_sandbox::receipt::Wish;
 
 use crate::args::{Backend, RunArgs, Switch, Workspace};
@@ -44,6 +45,11 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
             Need::Wanted
         },
         observe,
+        workspace: match arguments.workspace {
+            Some(Workspace::Shared) | None => plan::Workspace::Shared,
+            Some(Workspace::Cow) => plan::Workspace::Cow,
+            Some(Workspace::Worktree) => plan::Workspace::Worktree,
+        },
         command: arguments.command,
     };
     if let Some(what) = unsupported {
@@ -91,6 +97,7 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
             Some("look yourself: find DIR -newerct TIME -perm /6000"),
         );
     }
+    tell_workspace(&finished);
     if let Some(error) = &finished.audit_error {
         print::warning(
             &format!("this run is not wholly in the audit log: {error}"),
@@ -105,6 +112,31 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
         summary::print(&finished.report);
     }
     finished.status
+}
+
+/// What became of a copy.
+fn tell_workspace(finished: &Finished) {
+    let workspace = &finished.report.workspace;
+    if let Some(error) = &finished.lost {
+        print::error(
+            &format!("what the command changed in its copy is lost: {error}"),
+            Some(error.help()),
+        );
+    }
+    if let Some(run) = &workspace.kept {
+        let (created, changed, deleted) = (workspace.created, workspace.changed, workspace.deleted);
+        print::note(&format!(
+            "{created} created, {changed} changed, {deleted} deleted in a copy; the project is as it was\n  \
+             see it:     glee-supervisor runs diff {run}\n  take it:    glee-supervisor runs apply {run}\n  \
+             forget it:  glee-supervisor runs discard {run}"
+        ));
+    }
+    if let Some(first) = workspace.not_kept.first() {
+        print::warning(
+            &format!("not all that changed is kept: `{}` and {} more", visible(first), workspace.not_kept.len() - 1),
+            Some("`limits.disk_mb` bounds it; `runs apply RUN PATH` takes single paths"),
+        );
+    }
 }
 
 /// How closely to look at what the command tries.
@@ -123,9 +155,8 @@ fn unsupported(arguments: &RunArgs) -> Option<&'static str> {
     match (arguments.backend, arguments.workspace) {
         (Some(Backend::Podman), _) => Some("--backend podman"),
         (Some(Backend::Docker), _) => Some("--backend docker"),
-        (_, Some(Workspace::Cow)) => Some("--workspace cow"),
         (_, Some(Workspace::Worktree)) => Some("--workspace worktree"),
-        (Some(Backend::Auto | Backend::Native) | None, Some(Workspace::Shared) | None) => None,
+        (Some(Backend::Auto | Backend::Native) | None, Some(Workspace::Shared | Workspace::Cow) | None) => None,
     }
 }
 

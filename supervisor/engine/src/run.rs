@@ -12,7 +12,7 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Isolation, Mode, Network};
 use glee_sandbox::launch::{self, Judge, LaunchError, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
-use glee_sandbox::plan::SandboxPlan;
+use glee_sandbox::plan::{SandboxPlan, Workspace};
 pub use glee_sandbox::seccomp::Observe;
 use glee_sandbox::survey::{self, Caller, NotFound, Setting, SurveyError, find_command};
 use glee_sandbox::sys::{landlock, process, term};
@@ -31,6 +31,8 @@ use crate::project::{Scene, SceneError};
 use crate::report::{Destination, ModelReport, PolicyId, Report};
 use crate::run_id::run_id;
 use crate::select::{self, SelectError, Selected};
+use crate::stage::{Stage, StageError};
+use crate::workspaces::StoreError;
 
 /// Why nothing ran.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +61,8 @@ pub enum Refusal {
     OwnState(#[from] OwnState),
     #[error("the run cannot be entered in the audit log: {0}")]
     Audit(LogError),
+    #[error(transparent)]
+    Stage(#[from] StageError),
 }
 
 impl Refusal {
@@ -77,6 +81,7 @@ impl Refusal {
             | Self::Report { .. }
             | Self::OwnState(_)
             | Self::Audit(_)
+            | Self::Stage(_)
             | Self::NoCommand => 125,
         }
     }
@@ -95,6 +100,7 @@ impl Refusal {
             | Self::Egress(_)
             | Self::NoCommand => None,
             Self::OwnState(error) => Some(error.help().to_owned()),
+            Self::Stage(error) => Some(error.help().to_owned()),
             Self::Audit(error) => Some(error.help().to_owned()),
             Self::Report { .. } => Some("the directory must exist and be writable for you".to_owned()),
         }
@@ -110,6 +116,8 @@ pub struct Finished {
     pub report_error: Option<std::io::Error>,
     /// Why the run is not, or not wholly, in the audit log.
     pub audit_error: Option<LogError>,
+    /// Why what changed in a copy is lost.
+    pub lost: Option<StoreError>,
 }
 
 /// Runs the command. `notice` is called with what must be said before it starts.
@@ -120,8 +128,14 @@ pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
         .report
         .as_ref()
         .map(|to| Destination::open(to).map_err(|error| Refusal::Report { to: to.clone(), error }));
+    let mut lost = None;
     let (destination, result) = match opened.transpose() {
-        Ok(destination) => (destination, attempt(options, &mut report, &mut audit, notice)),
+        Ok(destination) => {
+            let mut stage = None;
+            let result = attempt(options, &mut report, &mut audit, &mut stage, notice);
+            lost = stage.filter(|_| result.is_ok()).and_then(|stage| stage.finish(&mut report));
+            (destination, result)
+        }
         Err(refusal) => (None, Err(refusal)),
     };
     let (status, refusal) = match result {
@@ -141,6 +155,7 @@ pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
         refusal,
         report_error,
         audit_error: audit.trouble,
+        lost,
     }
 }
 
@@ -153,9 +168,14 @@ fn attempt(
     options: &Options,
     report: &mut Report,
     audit: &mut Recorder,
+    stage: &mut Option<Stage>,
     notice: &mut dyn FnMut(&Prepared),
 ) -> Result<i32, Refusal> {
-    let prepared = prepare(options, &report.run_id)?;
+    report.workspace.kind = options.workspace.name();
+    let prepared = prepare_on(options, &report.run_id, &mut |policy, scene| {
+        *stage = Stage::set(options.workspace, policy, scene)?;
+        Ok(())
+    })?;
     notice(&prepared);
     let policy = &prepared.selected.policy;
     report.policy = PolicyId {
@@ -178,7 +198,8 @@ fn attempt(
     // For the written report only: looking at every file is not free.
     let judge = options.report.as_ref().map(|_| &later as &dyn Judge);
     audit.started(report, options.audit).map_err(Refusal::Audit)?;
-    let outcome = launch::run(&prepared.plan, egress, judge).inspect_err(|error| {
+    let layers = stage.as_ref().map(Stage::layers).unwrap_or_default();
+    let outcome = launch::run(&prepared.plan, egress, judge, layers).inspect_err(|error| {
         if let LaunchError::Canary { receipt } = error {
             report.fail_receipt(receipt);
         }
@@ -226,11 +247,23 @@ pub struct Prepared {
     pub home: Option<PathBuf>,
 }
 
-/// From what was typed to a plan.
+/// From what was typed to a plan. Changes nothing.
 pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
+    prepare_on(options, run_id, &mut |_, _| Ok(()))
+}
+
+/// As `prepare`; `stage` puts in place what the survey is to see.
+fn prepare_on(
+    options: &Options,
+    run_id: &str,
+    stage: &mut dyn FnMut(&ResolvedPolicy, &Scene) -> Result<(), StageError>,
+) -> Result<Prepared, Refusal> {
     let scene = Scene::find(options.project.as_deref())?;
     let mut selected = select::select(options.policy.as_deref(), &scene)?;
     select::add_flags(&mut selected, &options.flags, &scene)?;
+    if options.workspace != Workspace::Shared {
+        select::add_workspace(&mut selected, &scene)?;
+    }
     let name = options.command.first().ok_or(Refusal::NoCommand)?;
     let here = env::current_dir().map_err(SceneError::NoCwd)?;
     let command = find_command(name, &here, env::var_os("PATH").as_deref())?;
@@ -249,6 +282,7 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
     add(&mut passed, overlay.as_ref().map(|overlay| overlay.env.clone()));
     let (config, state) = (config_dir(), state_dir());
     guard::check(policy, state.as_deref())?;
+    stage(policy, &scene)?;
     let setting = Setting {
         project: &scene.project,
         cwd: &scene.cwd,
@@ -274,6 +308,7 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
         files: files.collect(),
         receipt: options.receipt,
         observe: options.observe,
+        workspace: options.workspace,
     };
     let plan = lower::lower(policy, &terrain, kernel, request)?;
     Ok(Prepared {

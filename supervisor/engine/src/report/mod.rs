@@ -15,6 +15,7 @@ use glee_egress::record::Attempt;
 use glee_egress::report::Report as Served;
 use glee_sandbox::Cause;
 use glee_sandbox::launch::{End, Outcome};
+use glee_sandbox::plan::Workspace;
 use glee_sandbox::receipt::{Receipt, Wish};
 use serde::Serialize;
 
@@ -38,6 +39,8 @@ pub struct Report {
     pub command: Vec<String>,
     /// Where it ran. `null` if that was not found out.
     pub project: Option<String>,
+    /// What lay there, and what became of it.
+    pub workspace: WorkspaceReport,
     pub exit_code: Option<i32>,
     pub signal: Option<i32>,
     pub outcome: &'static str,
@@ -77,6 +80,37 @@ pub struct Report {
     pub omitted: Vec<String>,
     /// The entry in the audit log that was written before the command started. `null` if there is none.
     pub audit: Option<Mark>,
+}
+
+/// The copy of the project that the command worked on, if it was one.
+#[derive(Debug, Serialize)]
+pub struct WorkspaceReport {
+    /// `shared`, `cow` or `worktree`.
+    pub kind: &'static str,
+    /// Names that are not what they are in the project.
+    pub created: u64,
+    pub changed: u64,
+    pub deleted: u64,
+    /// Where what changed is kept: the run for `runs diff` and `runs apply`.
+    pub kept: Option<String>,
+    /// What was changed and is not kept.
+    pub not_kept: Vec<String>,
+    /// Why nothing of it is kept.
+    pub lost: Option<String>,
+}
+
+impl Default for WorkspaceReport {
+    fn default() -> Self {
+        Self {
+            kind: Workspace::Shared.name(),
+            created: 0,
+            changed: 0,
+            deleted: 0,
+            kept: None,
+            not_kept: Vec::new(),
+            lost: None,
+        }
+    }
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -120,6 +154,7 @@ impl Report {
             receipt: ReceiptReport::default(),
             command: command.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
             project: None,
+            workspace: WorkspaceReport::default(),
             exit_code: None,
             signal: None,
             outcome: "refused",

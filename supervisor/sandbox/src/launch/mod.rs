@@ -40,6 +40,7 @@ use crate::sys::event;
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::term::Size;
 use crate::sys::{fd, path, socket, term};
+use crate::workspace::Layer;
 use changes::{Before, Crew, Since};
 use companion::Companion;
 use idmap::{Holders, Trees};
@@ -49,8 +50,13 @@ use quarantine::Ahead;
 use warden::Warden;
 
 /// Carries out the plan. The process must have one thread. `serve` is for a plan with doors, `judge` for who wants to know
-/// what was changed.
-pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>, judge: Option<&dyn Judge>) -> Result<Outcome, LaunchError> {
+/// what was changed, `layers` are those of a copy that is in place.
+pub fn run(
+    plan: &SandboxPlan,
+    serve: Option<&dyn Serve>,
+    judge: Option<&dyn Judge>,
+    layers: &[Layer],
+) -> Result<Outcome, LaunchError> {
     let (started, since) = (Instant::now(), Since::now());
     fd::ensure_stdio().map_err(|error| LaunchError::step("standard files", error))?;
     stdio::check(plan)?;
@@ -81,6 +87,7 @@ pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>, judge: Option<&dyn Jud
         janitor: &janitor,
         companion: companion.as_ref(),
         judge: judge.filter(|_| changes::concerns(plan)),
+        layers,
     };
     let result = guarded(plan, &table, &filter, Ends { ours, theirs }, caller);
     let served = companion.and_then(Companion::finish);
@@ -161,6 +168,7 @@ pub(crate) struct Caller<'a> {
     janitor: &'a Janitor,
     companion: Option<&'a Companion>,
     judge: Option<&'a dyn Judge>,
+    layers: &'a [Layer],
 }
 
 /// The control groups, removed on every way out.
@@ -292,7 +300,7 @@ fn start(
             let entrusted = caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"));
             let groups = born_into.unwrap_or_else(|| Groups::make(plan, caller));
             let admitted = entrusted
-                .and_then(|()| admit(plan, &mut child, &groups))
+                .and_then(|()| admit(plan, &mut child, &groups, caller.layers))
                 .and_then(|()| hand_over(&inheritance.trees, plan, &child));
             // The child's own, closed while it works; the holders are collected at the end of this.
             drop(inheritance);
@@ -313,7 +321,7 @@ fn start(
 }
 
 /// Gives the child its identity and its control groups, and lets it go on.
-fn admit(plan: &SandboxPlan, child: &mut Child, groups: &Groups) -> Result<(), LaunchError> {
+fn admit(plan: &SandboxPlan, child: &mut Child, groups: &Groups, layers: &[Layer]) -> Result<(), LaunchError> {
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
     if plan.containment == Containment::Namespaces && child.namespaces.contains(&Namespace::User) {
         let (uid, gid) = (plan.identity.uid, plan.identity.gid);
@@ -325,7 +333,7 @@ fn admit(plan: &SandboxPlan, child: &mut Child, groups: &Groups) -> Result<(), L
     }
     if plan.containment == Containment::Namespaces {
         // Before the child goes on: nothing may appear between its look and ours, and it can still be looked into.
-        child.warden = Warden::start(plan, child.pid).map_err(named("watch"))?;
+        child.warden = Warden::start(plan, child.pid, layers).map_err(named("watch"))?;
     }
     let entry = groups.group.entry().map_err(named("cgroup"))?;
     let watch_memory = groups.missing.iter().any(|m| m.limit == cgroup::Controller::Memory);

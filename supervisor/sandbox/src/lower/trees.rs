@@ -9,7 +9,7 @@ use glee_policy::resolved::FsAccess;
 
 use super::covers::{Covers, glee, hidden, islands};
 use super::{Request, base};
-use crate::plan::{Access, IdMap, Identity, Kind, MadeFile, MountStep, Placeholder, Watch};
+use crate::plan::{Access, IdMap, Identity, Kind, MadeFile, MountStep, Placeholder, Watch, Workspace};
 use crate::survey::{Node, Place, Terrain, private_dirs};
 
 /// Directories of the system: their owners are not mapped to the sandbox's user, whatever is granted.
@@ -55,7 +55,7 @@ pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Ident
             layout.insert(at.clone(), MountStep::Private { at, name });
         }
     }
-    grants(policy, terrain, identity, &mut layout, &mut trees);
+    grants(policy, terrain, identity, request, &mut layout, &mut trees);
     let links = links(policy, terrain, &layout);
     trees.steps.extend(layout.into_values());
     made(files, &mut trees);
@@ -120,6 +120,7 @@ fn grants(
     policy: &ResolvedPolicy,
     terrain: &Terrain,
     identity: &Identity,
+    request: &Request,
     layout: &mut BTreeMap<PathBuf, MountStep>,
     trees: &mut Trees,
 ) {
@@ -133,7 +134,9 @@ fn grants(
             FsAccess::Read => Access::ReadOnly,
             FsAccess::ReadWrite => Access::ReadWrite,
         };
-        let idmap = idmap(path, place, identity);
+        // A view is mapped below, not itself.
+        let viewed = request.workspace == Workspace::Cow && path.starts_with(&terrain.project);
+        let idmap = idmap(path, place, identity).filter(|_| !viewed);
         let (from, at) = (path.to_owned(), path.to_owned());
         layout.insert(
             at.clone(),
