@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use glee_sandbox::plan;
 
 use crate::args_agents::AgentsCommand;
 use crate::args_config::ConfigCommand;
@@ -214,6 +215,16 @@ pub(crate) enum Workspace {
     Cow,
     /// A git worktree of the last commit, on a branch of its own
     Worktree,
+}
+
+impl Workspace {
+    pub(crate) fn wanted(asked: Option<Self>) -> plan::Workspace {
+        match asked {
+            Some(Self::Shared) | None => plan::Workspace::Shared,
+            Some(Self::Cow) => plan::Workspace::Cow,
+            Some(Self::Worktree) => plan::Workspace::Worktree,
+        }
+    }
 }
 
 /// `90`, `90s`, `1.5m`, `1h30m`, `250ms`.

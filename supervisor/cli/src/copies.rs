@@ -8,13 +8,15 @@ use std::path::{Path, PathBuf};
 
 use glee_engine::definitions::diff::unified;
 use glee_engine::text::visible;
-use glee_engine::workspaces::apply::{self, ApplyError, executes};
+use glee_engine::workspaces::apply::{self, ApplyError, judge};
 use glee_engine::workspaces::{Change, FindError, Kept, Node, find};
+use glee_sandbox::launch::Verdict;
+use glee_sandbox::sys::path::read_file;
 
 use crate::print::{self, Paint};
 
 /// A longer text is not compared line by line.
-const LONGEST: u64 = 1 << 20;
+const LONGEST: usize = 1 << 20;
 
 fn found(given: &str) -> Result<Kept, i32> {
     find(given).map_err(|error: FindError| {
@@ -44,15 +46,16 @@ pub(crate) fn diff(given: &str, names: bool, json: bool) -> i32 {
 fn list(kept: &Kept) -> String {
     let harvest = &kept.harvest;
     let mut out = String::new();
-    let marked = |change: &&Change| executes(harvest, change).is_some();
-    let (first, rest): (Vec<&Change>, Vec<&Change>) = harvest.changes.iter().partition(marked);
+    let objects = harvest.changes.iter().filter(|change| is_object(kept, change)).count();
+    let listed = harvest.changes.iter().filter(|change| !is_object(kept, change));
+    let (first, rest): (Vec<&Change>, Vec<&Change>) = listed.partition(|change| executes(kept, change).is_some());
     for change in first.into_iter().chain(rest) {
-        let path = visible(&change.path().to_string_lossy());
+        let path = shown(&harvest.known_as(change));
         let _ = write!(out, "{} {path}", change.word());
         if let Some(Node::Symlink { target }) = &change.now {
             let _ = write!(out, " -> {}", visible(&target.as_path().to_string_lossy()));
         }
-        if let Some(reason) = executes(harvest, change) {
+        if let Some(reason) = executes(kept, change) {
             let _ = write!(out, "  {}", Paint::Doubtful.out(&format!("! {reason}")));
         }
         if change.unsettled {
@@ -60,27 +63,43 @@ fn list(kept: &Kept) -> String {
         }
         out.push('\n');
     }
+    if objects > 0 {
+        let _ = writeln!(out, "and {objects} in git's store of objects");
+    }
     for path in &harvest.not_kept {
         let _ = writeln!(out, "{} {}", Paint::Bad.out("not kept"), visible(path));
     }
     out
 }
 
-/// The difference of a text, if it is one.
+/// Why the host would run it.
+fn executes(kept: &Kept, change: &Change) -> Option<&'static str> {
+    match judge(&kept.harvest, change) {
+        Verdict::Executes(reason) => Some(reason),
+        Verdict::Plain | Verdict::Counted => None,
+    }
+}
+
+fn is_object(kept: &Kept, change: &Change) -> bool {
+    judge(&kept.harvest, change) == Verdict::Counted
+}
+
+/// The difference of a text, if it is one. What git keeps for itself is not for reading.
 fn text(kept: &Kept, change: &Change) -> String {
     let is_file = |node: &Option<Node>| matches!(node, None | Some(Node::File { .. }));
-    if !is_file(&change.was) || !is_file(&change.now) {
+    let of_git = kept.harvest.known_as(change).components().any(|part| part.as_os_str() == ".git");
+    if of_git || !is_file(&change.was) || !is_file(&change.now) {
         return String::new();
     }
     let before = match &change.was {
-        Some(_) => read(std::fs::File::open(kept.harvest.project().join(change.path()))),
+        Some(_) => read_file(&kept.harvest.whole(change), LONGEST).ok().and_then(as_text),
         None => Some(String::new()),
     };
     let after = match &change.now {
-        Some(_) => read(kept.content(change)),
+        Some(_) => read(kept.content(change)).and_then(as_text),
         None => Some(String::new()),
     };
-    let path = visible(&change.path().to_string_lossy());
+    let path = shown(&kept.harvest.known_as(change));
     let (Some(before), Some(after)) = (before, after) else {
         return format!("\n{path}: not a text, or too long to be shown\n");
     };
@@ -104,11 +123,15 @@ fn text(kept: &Kept, change: &Change) -> String {
     out
 }
 
-fn read(from: std::io::Result<impl Read>) -> Option<String> {
+fn read(from: std::io::Result<impl Read>) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.ok()?.take(LONGEST + 1).read_to_end(&mut bytes).ok()?;
-    let short = u64::try_from(bytes.len()).is_ok_and(|length| length <= LONGEST);
-    String::from_utf8(bytes).ok().filter(|text| short && !text.contains('\0'))
+    let most = u64::try_from(LONGEST).unwrap_or(u64::MAX);
+    from.ok()?.take(most.saturating_add(1)).read_to_end(&mut bytes).ok()?;
+    Some(bytes).filter(|bytes| bytes.len() <= LONGEST)
+}
+
+fn as_text(bytes: Vec<u8>) -> Option<String> {
+    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }
 
 /// Takes it into the project.
@@ -118,10 +141,10 @@ pub(crate) fn apply(given: &str, paths: &[PathBuf]) -> i32 {
         Err(status) => return status,
     };
     for change in &kept.harvest.changes {
-        if let Some(reason) = executes(&kept.harvest, change)
-            && (paths.is_empty() || paths.iter().any(|path| change.path().starts_with(path)))
+        if let Some(reason) = executes(&kept, change)
+            && (paths.is_empty() || paths.iter().any(|path| kept.harvest.known_as(change).starts_with(path)))
         {
-            let path = visible(&change.path().to_string_lossy());
+            let path = shown(&kept.harvest.known_as(change));
             print::note(&format!("`{path}`: {reason}"));
         }
     }
@@ -134,6 +157,12 @@ pub(crate) fn apply(given: &str, paths: &[PathBuf]) -> i32 {
     }
     for path in &applied.left {
         print::note(&format!("`{}` is not empty and stays", shown(path)));
+    }
+    for path in &applied.stale {
+        print::note(&format!(
+            "`{}` was written since and stays as it is; `git reset` brings it in line",
+            shown(path)
+        ));
     }
     let run = kept.harvest.run_id.clone();
     if applied.whole {

@@ -9,7 +9,6 @@ use glee_engine::select::Selected;
 use glee_engine::text::visible;
 use glee_engine::trust::Standing;
 use glee_policy::Flags;
-use glee_sandbox::plan;
 use glee_sandbox::receipt::Wish;
 
 use crate::args::{Backend, RunArgs, Switch, Workspace};
@@ -45,11 +44,7 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
             Need::Wanted
         },
         observe,
-        workspace: match arguments.workspace {
-            Some(Workspace::Shared) | None => plan::Workspace::Shared,
-            Some(Workspace::Cow) => plan::Workspace::Cow,
-            Some(Workspace::Worktree) => plan::Workspace::Worktree,
-        },
+        workspace: Workspace::wanted(arguments.workspace),
         command: arguments.command,
     };
     if let Some(what) = unsupported {

@@ -41,7 +41,7 @@ impl Later<'_> {
         by_git(inside).is_some() || (named && kind != FileKind::Dir)
     }
 
-    pub(crate) fn reason(&self, found: &Found<'_>) -> Option<&'static str> {
+    fn reason(&self, found: &Found<'_>) -> Option<&'static str> {
         // What lies above the project has names of its own.
         let inside = found.path.strip_prefix(self.project).unwrap_or(found.path);
         match found.kind {

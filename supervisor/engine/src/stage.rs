@@ -8,8 +8,10 @@ use std::time::{Duration, SystemTime};
 
 use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Isolation, Mode};
+use glee_sandbox::launch::Change as How;
 use glee_sandbox::lower::disk_bytes;
 use glee_sandbox::plan::Workspace;
+use glee_sandbox::survey;
 use glee_sandbox::workspace::{self, Copied, Layer, Wish, WorkspaceError};
 
 use crate::audit::place::state_dir;
@@ -40,6 +42,7 @@ impl StageError {
 #[derive(Debug)]
 pub(crate) struct Stage {
     project: PathBuf,
+    outside: Vec<PathBuf>,
     copied: Copied,
     bytes: u64,
     since: Duration,
@@ -66,13 +69,16 @@ impl Stage {
         }
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let bytes = disk_bytes(policy);
+        let outside: Vec<PathBuf> = survey::outside_git(project).into_iter().collect();
         let copied = workspace::copy_on_write(Wish {
             project,
+            outside: &outside,
             cwd: &scene.cwd,
             bytes,
         })?;
         Ok(Some(Self {
             project: project.clone(),
+            outside,
             copied,
             bytes,
             since,
@@ -87,6 +93,7 @@ impl Stage {
     pub(crate) fn finish(self, report: &mut Report) -> Option<StoreError> {
         let copy = Copy {
             project: &self.project,
+            outside: &self.outside,
             layers: &self.copied.layers,
             bytes: self.bytes,
             since: self.since,
@@ -108,10 +115,10 @@ impl WorkspaceReport {
     fn take(&mut self, harvest: Option<&workspaces::Harvest>) {
         let Some(harvest) = harvest else { return };
         for change in &harvest.changes {
-            match (&change.was, &change.now) {
-                (None, _) => self.created += 1,
-                (Some(_), Some(_)) => self.changed += 1,
-                (Some(_), None) => self.deleted += 1,
+            match change.how() {
+                How::Created => self.created += 1,
+                How::Changed => self.changed += 1,
+                How::Deleted => self.deleted += 1,
             }
         }
         self.not_kept.clone_from(&harvest.not_kept);

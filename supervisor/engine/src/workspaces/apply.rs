@@ -14,7 +14,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 
 use glee_policy::Flags;
-use glee_sandbox::launch::{Change as How, Found};
+use glee_sandbox::launch::{Found, Judge, Verdict};
 use glee_sandbox::plan::{MountStep, SandboxPlan};
 use glee_sandbox::sys::path;
 
@@ -71,29 +71,33 @@ pub struct Applied {
     pub protected: Vec<PathBuf>,
     /// Directories that are not empty, because something was put there since.
     pub left: Vec<PathBuf>,
+    /// Indexes of git that were written since: they stay as they are, and git brings them in line.
+    pub stale: Vec<PathBuf>,
     /// Is there nothing more to take from the result?
     pub whole: bool,
 }
 
-/// Why the host would run what is at a changed name.
+/// What a change means to the host.
 #[must_use]
-pub fn executes(harvest: &Harvest, change: &Change) -> Option<&'static str> {
+pub fn judge(harvest: &Harvest, change: &Change) -> Verdict {
     let project = harvest.project();
-    let (path, later) = (project.join(change.path()), Later { project: &project });
-    let now = change.now.as_ref()?;
-    let (mode, target) = match now {
+    let (path, later) = (harvest.whole(change), Later { project: &project });
+    let (Some(node), how) = (change.now.as_ref().or(change.was.as_ref()), change.how()) else {
+        return Verdict::Plain;
+    };
+    let (mode, target) = match node {
         Node::Dir { mode } | Node::File { mode, .. } => (*mode, None),
         Node::Symlink { target } => (0o777, Some(target.as_path())),
         Node::Other => (0, None),
     };
     let found = Found {
         path: &path,
-        change: if change.was.is_none() { How::Created } else { How::Changed },
-        kind: now.file_kind(),
+        change: how,
+        kind: node.file_kind(),
         mode,
         target,
     };
-    later.reason(&found)
+    later.judge(&found)
 }
 
 /// Applies a result, or of it what lies at or below `only`.
@@ -107,10 +111,10 @@ pub fn apply(kept: &Kept, only: &[PathBuf]) -> Result<Applied, ApplyError> {
     if only.is_empty() && !harvest.not_kept.is_empty() {
         return Err(ApplyError::Incomplete);
     }
-    if let Some(none) = only.iter().find(|path| !harvest.changes.iter().any(|c| c.path().starts_with(path))) {
+    if let Some(none) = only.iter().find(|path| !harvest.changes.iter().any(|c| harvest.known_as(c).starts_with(path))) {
         return Err(ApplyError::NoSuchChange(none.clone()));
     }
-    let root = path::open_dir_exact(&project).map_err(failed)?;
+    let roots = Roots::open(harvest).map_err(failed)?;
     let protected = Protected::of(&project)?;
     let mut applied = Applied::default();
     let mut chosen: Vec<&Change> = Vec::new();
@@ -118,8 +122,8 @@ pub fn apply(kept: &Kept, only: &[PathBuf]) -> Result<Applied, ApplyError> {
         if !is_chosen(change, only, harvest) {
             continue;
         }
-        if protected.has(change) {
-            applied.protected.push(change.path().to_owned());
+        if protected.has(harvest, change) {
+            applied.protected.push(harvest.known_as(change));
         } else {
             chosen.push(change);
         }
@@ -127,11 +131,13 @@ pub fn apply(kept: &Kept, only: &[PathBuf]) -> Result<Applied, ApplyError> {
     let mut conflicts = Vec::new();
     let mut todo = Vec::new();
     for change in chosen {
-        match compare(&root, change) {
-            Verdict::Apply => todo.push(change),
-            Verdict::Done => {}
-            Verdict::Conflict(why) => conflicts.push(Conflict {
-                path: change.path().to_owned(),
+        match compare(&roots, change) {
+            Standing::Apply => todo.push(change),
+            Standing::Done => {}
+            // Written by every look at a repository. No work is in it that is not elsewhere as well.
+            Standing::Conflict(_) if is_index(&harvest.known_as(change)) => applied.stale.push(harvest.known_as(change)),
+            Standing::Conflict(why) => conflicts.push(Conflict {
+                path: harvest.known_as(change),
                 why,
             }),
         }
@@ -140,18 +146,18 @@ pub fn apply(kept: &Kept, only: &[PathBuf]) -> Result<Applied, ApplyError> {
         return Err(ApplyError::Conflicts(conflicts));
     }
     let work = Work {
-        root: &root,
+        roots: &roots,
         kept,
         draft: OsString::from(format!(".glee-apply-{}", harvest.run_id)),
     };
     let step = |change: &Change| {
-        let path = change.path().to_owned();
+        let path = harvest.known_as(change);
         move |error| ApplyError::Step { path, error }
     };
     // What goes first, from below: a directory must be empty, and a file may take its place.
     for change in todo.iter().rev() {
         if work.remove(change).map_err(step(change))? == Removed::NotEmpty {
-            applied.left.push(change.path().to_owned());
+            applied.left.push(harvest.known_as(change));
         }
     }
     for change in &todo {
@@ -162,13 +168,20 @@ pub fn apply(kept: &Kept, only: &[PathBuf]) -> Result<Applied, ApplyError> {
     Ok(applied)
 }
 
+fn is_index(path: &Path) -> bool {
+    let in_worktree = |dir: &Path| dir.parent().is_some_and(|above| above.ends_with("worktrees"));
+    path.ends_with(".git/index") || (path.ends_with("index") && path.parent().is_some_and(in_worktree))
+}
+
 /// Named, or a directory in which something named is made.
 fn is_chosen(change: &Change, only: &[PathBuf], harvest: &Harvest) -> bool {
     let made_for = |path: &PathBuf| {
         let is_new = change.was.is_none() && matches!(change.now, Some(Node::Dir { .. }));
-        is_new && path.starts_with(change.path()) && harvest.changes.iter().any(|c| c.path() == path && c.now.is_some())
+        let made = |other: &Change| harvest.known_as(other).starts_with(path) && other.now.is_some();
+        is_new && path.starts_with(harvest.known_as(change)) && harvest.changes.iter().any(made)
     };
-    only.is_empty() || only.iter().any(|path| change.path().starts_with(path) || made_for(path))
+    let known = harvest.known_as(change);
+    only.is_empty() || only.iter().any(|path| known.starts_with(path) || made_for(path))
 }
 
 /// Names that a run under `workspace` could not write.
@@ -180,23 +193,23 @@ impl Protected {
         let flags = Flags::none(project.to_owned());
         let look = Options::to_look(Some("workspace".to_owned()), Some(project.to_owned()), flags, command);
         let prepared = run::prepare(&look, "planned").map_err(Box::new)?;
-        Ok(Self(covered(&prepared.plan, project)))
+        Ok(Self(covered(&prepared.plan)))
     }
 
-    fn has(&self, change: &Change) -> bool {
-        let path = change.path();
+    fn has(&self, harvest: &Harvest, change: &Change) -> bool {
+        let (path, inside) = (&harvest.whole(change), change.path());
         let is_dir = |node: &Option<Node>| matches!(node, Some(Node::Dir { .. }));
         // A directory above a protected name may change its mode, but must stay where it is.
         let goes = change.was.is_some() && !(is_dir(&change.was) && is_dir(&change.now));
         let covers = |name: &PathBuf| path.starts_with(name) || (goes && name.starts_with(path));
-        let plain = path.components().all(|part| matches!(part, Component::Normal(_)));
+        let plain = inside.components().all(|part| matches!(part, Component::Normal(_)));
         let either = change.now.iter().chain(&change.was);
         let of_git = either.map(Node::file_kind).any(|kind| Later::is_of_git(path, kind));
         self.0.iter().any(covers) || !plain || of_git
     }
 }
 
-fn covered(plan: &SandboxPlan, project: &Path) -> Vec<PathBuf> {
+fn covered(plan: &SandboxPlan) -> Vec<PathBuf> {
     let steps = plan.mounts.iter().filter_map(|step| match step {
         MountStep::Protect { at } | MountStep::Hide { at, .. } | MountStep::Compose { at, .. } => Some(at.clone()),
         MountStep::Dir { .. }
@@ -210,19 +223,47 @@ fn covered(plan: &SandboxPlan, project: &Path) -> Vec<PathBuf> {
         | MountStep::Pin { .. } => None,
     });
     let missing = plan.placeholders.iter().map(|held| held.dir.join(&held.name));
-    let inside = steps.chain(missing).filter_map(|path| path.strip_prefix(project).map(Path::to_owned).ok());
-    inside.filter(|path| !path.as_os_str().is_empty()).collect()
+    steps.chain(missing).collect()
 }
 
-enum Verdict {
+/// The trees, opened once.
+struct Roots {
+    project: OwnedFd,
+    outside: Vec<OwnedFd>,
+}
+
+impl Roots {
+    fn open(harvest: &Harvest) -> io::Result<Self> {
+        let outside = harvest.outside.iter().map(|tree| path::open_dir_exact(tree.as_path()));
+        Ok(Self {
+            project: path::open_dir_exact(harvest.project.as_path())?,
+            outside: outside.collect::<io::Result<_>>()?,
+        })
+    }
+
+    /// The directory of a change, reached through directories only, and its name there.
+    fn place<'c>(&self, change: &'c Change) -> io::Result<(OwnedFd, &'c OsStr)> {
+        let root = match change.outside {
+            None => Some(&self.project),
+            Some(number) => self.outside.get(number),
+        };
+        let root = root.ok_or(io::ErrorKind::NotFound)?;
+        let inside = change.path();
+        let name = inside.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let dir = inside.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Ok((path::open_dir_beneath(root.as_fd(), dir)?, name))
+    }
+}
+
+enum Standing {
     Apply,
     /// The project is already as it would become.
     Done,
     Conflict(&'static str),
 }
 
-fn compare(root: &OwnedFd, change: &Change) -> Verdict {
-    let present = match place(root, change.path()) {
+fn compare(roots: &Roots, change: &Change) -> Standing {
+    let present = match roots.place(change) {
         Ok((dir, name)) => look(dir.as_fd(), name),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
@@ -230,9 +271,9 @@ fn compare(root: &OwnedFd, change: &Change) -> Verdict {
     let present = match present {
         Ok(present) => present.map(|(node, _)| node),
         Err(error) if matches!(error.raw_os_error(), Some(libc::ELOOP | libc::ENOTDIR | libc::EXDEV)) => {
-            return Verdict::Conflict("a link, a file or a mount lies on the way");
+            return Standing::Conflict("a link, a file or a mount lies on the way");
         }
-        Err(_) => return Verdict::Conflict("it cannot be looked at"),
+        Err(_) => return Standing::Conflict("it cannot be looked at"),
     };
     let same = |a: &Option<Node>, b: &Option<Node>| match (a, b) {
         (None, None) => true,
@@ -244,29 +285,19 @@ fn compare(root: &OwnedFd, change: &Change) -> Verdict {
         is_dir(a) && is_dir(b)
     };
     if same(&present, &change.now) || (change.was.is_none() && dirs(&present, &change.now)) {
-        return Verdict::Done;
+        return Standing::Done;
     }
     if change.unsettled {
-        return Verdict::Conflict("it was changed while the command ran");
+        return Standing::Conflict("it was changed while the command ran");
     }
     if same(&present, &change.was) || dirs(&present, &change.was) {
-        return Verdict::Apply;
+        return Standing::Apply;
     }
-    Verdict::Conflict(match (&change.was, &present) {
+    Standing::Conflict(match (&change.was, &present) {
         (None, _) => "there is something there now",
         (Some(_), None) => "it is gone",
         (Some(_), Some(_)) => "it was changed since",
     })
-}
-
-/// The directory of a name, reached through directories only.
-fn place<'p>(root: &OwnedFd, inside: &'p Path) -> io::Result<(OwnedFd, &'p OsStr)> {
-    let name = inside.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    let dir = match inside.parent().filter(|dir| !dir.as_os_str().is_empty()) {
-        Some(dir) => path::open_dir_beneath(root.as_fd(), dir)?,
-        None => path::open_dir_beneath(root.as_fd(), Path::new("."))?,
-    };
-    Ok((dir, name))
 }
 
 #[derive(PartialEq, Eq)]
@@ -276,7 +307,7 @@ enum Removed {
 }
 
 struct Work<'a> {
-    root: &'a OwnedFd,
+    roots: &'a Roots,
     kept: &'a Kept,
     /// What a file is called until it is whole. The same for every try, so that a cut-off one leaves nothing for good.
     draft: OsString,
@@ -290,7 +321,7 @@ impl Work<'_> {
         if !goes {
             return Ok(Removed::Yes);
         }
-        let (dir, name) = place(self.root, change.path())?;
+        let (dir, name) = self.roots.place(change)?;
         if !is_dir(&change.was) {
             return path::unlink_at(dir.as_fd(), name).map(|()| Removed::Yes);
         }
@@ -302,7 +333,7 @@ impl Work<'_> {
 
     fn make(&self, change: &Change) -> io::Result<()> {
         let Some(now) = &change.now else { return Ok(()) };
-        let (dir, name) = place(self.root, change.path())?;
+        let (dir, name) = self.roots.place(change)?;
         match now {
             Node::Dir { mode } => {
                 if let Err(error) = path::mkdir_new_at(dir.as_fd(), name, 0o700)

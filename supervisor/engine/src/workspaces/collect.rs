@@ -9,7 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, BufWriter, Seek};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use glee_sandbox::sys::dir::{self, Facts, FileKind, Listing};
@@ -28,6 +28,8 @@ const OPAQUE: &std::ffi::CStr = c"user.overlay.opaque";
 #[derive(Debug, Clone, Copy)]
 pub struct Copy<'a> {
     pub project: &'a Path,
+    /// Trees elsewhere that belong to it.
+    pub outside: &'a [PathBuf],
     pub layers: &'a [Layer],
     /// Bytes that are kept.
     pub bytes: u64,
@@ -50,16 +52,20 @@ pub(super) fn collect(copy: Copy<'_>, content: File) -> io::Result<Listed> {
         content: BufWriter::new(content),
         end: 0,
         known: HashMap::new(),
+        outside: None,
         found: Listed::default(),
     };
     for layer in copy.layers {
-        let inside = layer.at.strip_prefix(copy.project).unwrap_or(Path::new(""));
+        let tree = copy.outside.iter().position(|tree| layer.at.starts_with(tree));
+        let root = tree.and_then(|number| copy.outside.get(number)).map_or(copy.project, PathBuf::as_path);
+        let inside = layer.at.strip_prefix(root).unwrap_or(Path::new(""));
+        collector.outside = tree;
         let upper = path::open_dir_beneath(layer.upper.as_fd(), Path::new("."))?;
         let lower = path::open_dir_beneath(layer.lower.as_fd(), Path::new("."))?;
         collector.directory(upper.as_fd(), Some(lower.as_fd()), inside, Beneath::Shown, 0);
     }
     let mut found = collector.found;
-    found.changes.sort_by(|a, b| a.path.cmp(&b.path));
+    found.changes.sort_by(|a, b| (a.outside, &a.path).cmp(&(b.outside, &b.path)));
     let content = collector.content.into_inner().map_err(io::IntoInnerError::into_error)?;
     content.set_len(collector.end)?;
     Ok(found)
@@ -79,6 +85,8 @@ struct Collector<'a> {
     end: u64,
     /// Contents by inode: a file of many names is kept once.
     known: HashMap<u64, (u64, u64, String)>,
+    /// The tree outside the project that is being looked through.
+    outside: Option<usize>,
     found: Listed,
 }
 
@@ -218,6 +226,7 @@ impl Collector<'_> {
         let is_dir = matches!(was, Some((Node::Dir { .. }, _)));
         let unsettled = was.as_ref().is_some_and(|(_, facts)| !is_dir && facts.changed >= self.copy.since);
         self.found.changes.push(Change {
+            outside: self.outside,
             path: inside.into(),
             was: was.map(|(node, _)| node),
             now,

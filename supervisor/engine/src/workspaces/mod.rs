@@ -14,12 +14,14 @@ mod store;
 
 use std::path::{Path, PathBuf};
 
+use glee_sandbox::launch::Change as How;
 use serde::{Deserialize, Serialize};
 
 pub use bytes::PathBytes;
 pub use collect::Copy;
 pub use find::{FindError, find};
 pub use node::Node;
+pub(crate) use store::forget;
 pub use store::{Kept, StoreError, keep};
 
 /// Below the state directory.
@@ -30,7 +32,10 @@ const MOST: usize = 200_000;
 /// One name that is not what it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// From the project.
+    /// In a tree outside the project, by its number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<usize>,
+    /// From the project, or from that tree.
     pub path: PathBytes,
     /// In the project, at the end of the run.
     pub was: Option<Node>,
@@ -45,10 +50,18 @@ pub struct Change {
 impl Change {
     #[must_use]
     pub fn word(&self) -> &'static str {
+        match self.how() {
+            How::Created => "created",
+            How::Changed => "changed",
+            How::Deleted => "deleted",
+        }
+    }
+
+    pub(crate) fn how(&self) -> How {
         match (&self.was, &self.now) {
-            (None, _) => "created",
-            (Some(_), Some(_)) => "changed",
-            (Some(_), None) => "deleted",
+            (None, _) => How::Created,
+            (Some(_), Some(_)) => How::Changed,
+            (Some(_), None) => How::Deleted,
         }
     }
 
@@ -65,6 +78,8 @@ pub struct Harvest {
     pub run_id: String,
     /// Real, absolute.
     pub project: PathBytes,
+    /// Trees elsewhere that belong to it: its git directory, if that lies outside.
+    pub outside: Vec<PathBytes>,
     pub command: Vec<String>,
     /// Parents first.
     pub changes: Vec<Change>,
@@ -78,5 +93,29 @@ impl Harvest {
     #[must_use]
     pub fn project(&self) -> PathBuf {
         self.project.as_path().to_owned()
+    }
+
+    /// The tree that a change is in.
+    #[must_use]
+    pub fn tree(&self, change: &Change) -> Option<&Path> {
+        match change.outside {
+            None => Some(self.project.as_path()),
+            Some(number) => self.outside.get(number).map(PathBytes::as_path),
+        }
+    }
+
+    /// How a change is known: from the project, or by its whole path outside.
+    #[must_use]
+    pub fn known_as(&self, change: &Change) -> PathBuf {
+        match change.outside {
+            None => change.path().to_owned(),
+            Some(_) => self.whole(change),
+        }
+    }
+
+    /// The whole path of a change.
+    #[must_use]
+    pub fn whole(&self, change: &Change) -> PathBuf {
+        self.tree(change).unwrap_or(Path::new("/nowhere")).join(change.path())
     }
 }

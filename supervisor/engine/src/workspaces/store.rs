@@ -106,6 +106,7 @@ fn put(
         version: 1,
         run_id: run_id.to_owned(),
         project: copy.project.into(),
+        outside: copy.outside.iter().map(Into::into).collect(),
         command: command.to_vec(),
         changes: listed.changes,
         not_kept: listed.not_kept,
@@ -132,6 +133,12 @@ fn sweep(at: &Path) {
             let _ = fs::remove_dir_all(&left);
         }
     }
+}
+
+/// Removes what is kept of a run, if anything is. It goes with the run's report.
+pub(crate) fn forget(state: &State, id: &str) {
+    // There may be none; one that cannot be removed is still named by `runs diff`.
+    let _ = fs::remove_dir_all(state.path.join(DIR).join(id));
 }
 
 /// The ids of the runs of which something is kept, oldest first.

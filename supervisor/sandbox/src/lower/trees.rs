@@ -10,7 +10,7 @@ use glee_policy::resolved::FsAccess;
 use super::covers::{Covers, glee, hidden, islands};
 use super::{Request, base};
 use crate::plan::{Access, IdMap, Identity, Kind, MadeFile, MountStep, Placeholder, Watch, Workspace};
-use crate::survey::{Node, Place, Terrain, private_dirs};
+use crate::survey::{GitDir, Node, Place, Terrain, private_dirs};
 
 /// Directories of the system: their owners are not mapped to the sandbox's user, whatever is granted.
 const SYSTEM_DIRS: &[&str] = &[
@@ -135,7 +135,9 @@ fn grants(
             FsAccess::ReadWrite => Access::ReadWrite,
         };
         // A view is mapped below, not itself.
-        let viewed = request.workspace == Workspace::Cow && path.starts_with(&terrain.project);
+        let outside = |dir: &GitDir| dir.outside && path.starts_with(&dir.path);
+        let copied = path.starts_with(&terrain.project) || terrain.git.iter().any(outside);
+        let viewed = request.workspace == Workspace::Cow && copied;
         let idmap = idmap(path, place, identity).filter(|_| !viewed);
         let (from, at) = (path.to_owned(), path.to_owned());
         layout.insert(

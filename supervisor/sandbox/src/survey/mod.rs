@@ -237,6 +237,13 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     })
 }
 
+/// A git directory of the project that lies outside of it, if there is one.
+#[must_use]
+pub fn outside_git(project: &Path) -> Option<PathBuf> {
+    let found = git::find(project, Some(FsAccess::Read)).into_iter();
+    found.filter(|dir| dir.outside).map(|dir| dir.path).next()
+}
+
 /// Git's configuration of the machine and of the caller.
 fn own_configuration(home: Option<&Path>) -> impl Iterator<Item = PathBuf> {
     let base = std::env::var_os("XDG_CONFIG_HOME")

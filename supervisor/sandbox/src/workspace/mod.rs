@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 use crate::launch::idmap;
 use crate::lower;
-use crate::plan::IdMap;
+use crate::plan::{IdMap, Identity};
 use crate::sys::mount::{self, NODEV, NOSUID, RDONLY};
 use crate::sys::{caps, path, process};
 
@@ -29,6 +29,8 @@ const INODES: &std::ffi::CStr = c"1048576";
 pub struct Wish<'a> {
     /// Real, absolute.
     pub project: &'a Path,
+    /// Directories elsewhere that belong to it: a git directory.
+    pub outside: &'a [PathBuf],
     /// Where the caller is.
     pub cwd: &'a Path,
     /// How much may be written, in bytes.
@@ -89,16 +91,21 @@ impl WorkspaceError {
 /// Lays a writable view over the project that leaves the project as it is. The process must have one thread.
 pub fn copy_on_write(wish: Wish<'_>) -> Result<Copied, WorkspaceError> {
     let is_root = process::geteuid() == 0;
-    let nested = below::mounts(wish.project).map_err(WorkspaceError::Namespace)?;
-    if let (false, Some(mount)) = (is_root, nested.first()) {
-        // The kernel shows nobody but root what lies under a mount.
-        return Err(WorkspaceError::Nested {
-            project: wish.project.to_owned(),
-            mount: mount.clone(),
-        });
+    let mut places = Vec::new();
+    for tree in std::iter::once(wish.project).chain(wish.outside.iter().map(PathBuf::as_path)) {
+        let nested = below::mounts(tree).map_err(WorkspaceError::Namespace)?;
+        if let (false, Some(mount)) = (is_root, nested.first()) {
+            // The kernel shows nobody but root what lies under a mount.
+            return Err(WorkspaceError::Nested {
+                project: tree.to_owned(),
+                mount: mount.clone(),
+            });
+        }
+        places.push(tree.to_owned());
+        places.extend(nested);
     }
     own_namespace(is_root).map_err(WorkspaceError::Namespace)?;
-    let copied = lay(wish, &nested)?;
+    let copied = lay(wish, &places)?;
     let entered = path::chdir(wish.cwd).and_then(|()| if is_root { Ok(()) } else { caps::drop_all() });
     entered.map_err(WorkspaceError::Namespace)?;
     Ok(copied)
@@ -118,7 +125,8 @@ fn own_namespace(is_root: bool) -> io::Result<()> {
     mount::make_all_private()
 }
 
-fn lay(wish: Wish<'_>, nested: &[PathBuf]) -> Result<Copied, WorkspaceError> {
+/// `places` are the project first, and every other tree before the mounts in it.
+fn lay(wish: Wish<'_>, places: &[PathBuf]) -> Result<Copied, WorkspaceError> {
     let about = |at: &Path, step: &'static str| {
         let at = at.to_owned();
         move |error| WorkspaceError::Overlay { at, step, error }
@@ -126,9 +134,11 @@ fn lay(wish: Wish<'_>, nested: &[PathBuf]) -> Result<Copied, WorkspaceError> {
     let project = wish.project;
     // Opened while they can still be reached.
     let mut lowers = Vec::new();
-    for at in std::iter::once(project).chain(nested.iter().map(PathBuf::as_path)) {
+    for at in places.iter().map(PathBuf::as_path) {
         lowers.push((at, path::open_exact(at).map_err(about(at, "open"))?));
     }
+    let owner = fs::symlink_metadata(project).map_err(about(project, "look"))?;
+    let identity = lower::identity_on((owner.uid(), owner.gid()));
     let size = CString::new(wish.bytes.to_string()).unwrap_or_default();
     let options = [(c"size", size.as_c_str()), (c"mode", c"0700"), (c"nr_inodes", INODES)];
     let space = mount::new_filesystem(c"tmpfs", &options, NOSUID | NODEV).map_err(about(project, "tmpfs"))?;
@@ -144,7 +154,7 @@ fn lay(wish: Wish<'_>, nested: &[PathBuf]) -> Result<Copied, WorkspaceError> {
             attach(&tree, at).map_err(about(at, "move_mount"))?;
             continue;
         }
-        let (view, upper) = overlay(&space, number, lower.as_fd()).map_err(|(step, error)| about(at, step)(error))?;
+        let (view, upper) = overlay(&space, number, lower.as_fd(), &identity).map_err(|(step, error)| about(at, step)(error))?;
         attach(&view, at).map_err(about(at, "move_mount"))?;
         let at = at.to_owned();
         copied.layers.push(Layer { at, lower, upper });
@@ -161,6 +171,7 @@ fn overlay(
     space: &OwnedFd,
     number: usize,
     lower: BorrowedFd<'_>,
+    identity: &Identity,
 ) -> Result<(OwnedFd, OwnedFd), (&'static str, io::Error)> {
     let directory = |name: &'static str| {
         let name = PathBuf::from(format!("{name}-{number}"));
@@ -169,7 +180,8 @@ fn overlay(
             .map_err(|error| (name_of_step(&name), error))
     };
     let (upper, work) = (directory("upper")?, directory("work")?);
-    let mapped = mapped(lower, || directory("lower").map_err(|(_, error)| error)).map_err(|e| ("id-mapped mount", e))?;
+    let place = || directory("lower").map_err(|(_, error)| error);
+    let mapped = mapped(lower, identity, place).map_err(|e| ("id-mapped mount", e))?;
     let shown = mapped.as_ref().map_or(lower, AsFd::as_fd);
     like(upper.as_fd(), shown).map_err(|e| ("owner", e))?;
     let by_handle = |fd: BorrowedFd<'_>| CString::new(format!("/proc/self/fd/{}", fd.as_raw_fd())).unwrap_or_default();
@@ -193,12 +205,15 @@ fn name_of_step(name: &Path) -> &'static str {
 }
 
 /// Started by root: the project with its owner as the sandbox's user, since a view itself cannot be mapped.
-fn mapped(lower: BorrowedFd<'_>, place: impl FnOnce() -> io::Result<OwnedFd>) -> io::Result<Option<OwnedFd>> {
+fn mapped(
+    lower: BorrowedFd<'_>,
+    identity: &Identity,
+    place: impl FnOnce() -> io::Result<OwnedFd>,
+) -> io::Result<Option<OwnedFd>> {
     if process::geteuid() != 0 {
         return Ok(None);
     }
     let owner = path::lstat_at(lower, OsStr::new(""))?;
-    let identity = lower::identity_on((owner.uid, owner.gid));
     if (owner.uid, owner.gid) == (identity.uid, identity.gid) {
         return Ok(None);
     }
@@ -208,7 +223,7 @@ fn mapped(lower: BorrowedFd<'_>, place: impl FnOnce() -> io::Result<OwnedFd>) ->
     };
     let tree = mount::open_mount_clone(lower)?;
     let mut holders = idmap::Holders::default();
-    let userns = idmap::user_namespace(map, &identity, &mut holders)?;
+    let userns = idmap::user_namespace(map, identity, &mut holders)?;
     mount::set_idmap(tree.as_fd(), userns.as_fd())?;
     let place = place()?;
     mount::attach(tree.as_fd(), place.as_fd())?;
