@@ -20,6 +20,7 @@ mod audit;
 mod commands;
 mod config;
 mod context;
+mod cow;
 mod descriptors;
 mod endings;
 mod exits;

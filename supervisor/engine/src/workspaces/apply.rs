@@ -134,7 +134,7 @@ pub fn apply(kept: &Kept, only: &[PathBuf]) -> Result<Applied, ApplyError> {
         match compare(&roots, change) {
             Standing::Apply => todo.push(change),
             Standing::Done => {}
-            // Written by every look at a repository. No work is in it that is not elsewhere as well.
+            // No work is in it that is not elsewhere as well.
             Standing::Conflict(_) if is_index(&harvest.known_as(change)) => applied.stale.push(harvest.known_as(change)),
             Standing::Conflict(why) => conflicts.push(Conflict {
                 path: harvest.known_as(change),
@@ -163,12 +163,17 @@ pub fn apply(kept: &Kept, only: &[PathBuf]) -> Result<Applied, ApplyError> {
     for change in &todo {
         work.make(change).map_err(step(change))?;
     }
+    // Last and from below: a directory may close itself.
+    for change in todo.iter().rev() {
+        work.close(change).map_err(step(change))?;
+    }
     applied.applied = todo.len() - applied.left.len();
     applied.whole = only.is_empty() && applied.protected.is_empty();
     Ok(applied)
 }
 
-fn is_index(path: &Path) -> bool {
+/// Git's index, which every look at a repository may write anew.
+pub(super) fn is_index(path: &Path) -> bool {
     let in_worktree = |dir: &Path| dir.parent().is_some_and(|above| above.ends_with("worktrees"));
     path.ends_with(".git/index") || (path.ends_with("index") && path.parent().is_some_and(in_worktree))
 }
@@ -335,14 +340,13 @@ impl Work<'_> {
         let Some(now) = &change.now else { return Ok(()) };
         let (dir, name) = self.roots.place(change)?;
         match now {
-            Node::Dir { mode } => {
+            Node::Dir { .. } => {
                 if let Err(error) = path::mkdir_new_at(dir.as_fd(), name, 0o700)
                     && error.kind() != io::ErrorKind::AlreadyExists
                 {
                     return Err(error);
                 }
-                let made = path::open_dir_beneath(dir.as_fd(), Path::new(name))?;
-                self.finish(dir.as_fd(), File::from(made), *mode)
+                Ok(())
             }
             Node::File { mode, .. } => {
                 self.clear(dir.as_fd())?;
@@ -358,6 +362,14 @@ impl Work<'_> {
             }
             Node::Other => Err(io::ErrorKind::InvalidInput.into()),
         }
+    }
+
+    /// Gives a directory its mode.
+    fn close(&self, change: &Change) -> io::Result<()> {
+        let Some(Node::Dir { mode }) = change.now else { return Ok(()) };
+        let (dir, name) = self.roots.place(change)?;
+        let made = path::open_dir_beneath(dir.as_fd(), Path::new(name))?;
+        self.finish(dir.as_fd(), File::from(made), mode)
     }
 
     fn finish(&self, dir: BorrowedFd<'_>, made: File, mode: u32) -> io::Result<()> {

@@ -6,9 +6,11 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use glee_sandbox::launch::Change as How;
 use glee_sandbox::sys::fd::{Lock, flock};
 use glee_sandbox::sys::path::{create_at, mkdir_at, open_dir_beneath, open_file_at, rename_new_at};
 
+use super::apply::is_index;
 use super::collect::{Copy, collect};
 use super::{Change, DIR, Harvest};
 use crate::audit::place::{PlaceError, State, names};
@@ -99,9 +101,6 @@ fn put(
     flock(dir.as_fd(), Lock::TryExclusive)?;
     let content = File::from(create_at(dir.as_fd(), Path::new(CONTENT), 0o600)?);
     let listed = collect(copy, content.try_clone()?)?;
-    if listed.changes.is_empty() && listed.not_kept.is_empty() {
-        return Ok(None);
-    }
     let harvest = Harvest {
         version: 1,
         run_id: run_id.to_owned(),
@@ -112,6 +111,10 @@ fn put(
         not_kept: listed.not_kept,
         passed_over: listed.passed_over,
     };
+    let refreshed = |change: &Change| is_index(&harvest.known_as(change)) && change.how() == How::Changed;
+    if harvest.not_kept.is_empty() && harvest.changes.iter().all(refreshed) {
+        return Ok(None);
+    }
     let mut list = File::from(create_at(dir.as_fd(), Path::new(LIST), 0o600)?);
     list.write_all(&serde_json::to_vec(&harvest)?)?;
     content.sync_all()?;
