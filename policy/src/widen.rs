@@ -92,7 +92,14 @@ pub fn widen(policy: &mut ResolvedPolicy, flags: &Flags, host: &dyn Host) -> Res
 pub fn widen_workspace(policy: &mut ResolvedPolicy, host: &dyn Host) -> Result<(), PolicyError> {
     let project = host.project().to_owned();
     let flags = Flags::none(project.clone());
-    let mut grant = grant(policy, &flags, "--workspace", &project.into_os_string(), FsAccess::ReadWrite, host)?;
+    let mut grant = grant(
+        policy,
+        &flags,
+        "--workspace",
+        &project.into_os_string(),
+        FsAccess::ReadWrite,
+        host,
+    )?;
     grant.why = Some("a copy of the project, which stays as it is".to_owned());
     grant.written = ".".to_owned();
     let mut grants = std::mem::take(&mut policy.grants);

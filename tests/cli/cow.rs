@@ -27,7 +27,9 @@ fn cow(at: &Place, policy: &str, script: &str) -> (crate::seen::Seen, Value) {
 /// The one result that is kept.
 fn kept(at: &Place) -> PathBuf {
     let dir = at.world.path("@STATE/glee/workspaces");
-    let mut found = fs::read_dir(&dir).expect("results").map(|entry| entry.expect("an entry").path());
+    let mut found = fs::read_dir(&dir)
+        .expect("results")
+        .map(|entry| entry.expect("an entry").path());
     let one = found.next().expect("a result is kept");
     assert_eq!(found.next(), None, "only one");
     one
@@ -326,7 +328,11 @@ mod nested {
     fn a_mount_in_the_project_is_copied_for_root() {
         let at = Place::of(glee_tests::Caller::Root);
         let seen = at.in_mount_namespace(&SCRIPT.replace("$OWNER", "0:0"));
-        assert_eq!(seen.stdout, "one\ntwo\none\nchanged sub/file\n1 applied\ntwo\n", "{}", seen.stderr);
+        assert_eq!(
+            seen.stdout, "one\ntwo\none\nchanged sub/file\n1 applied\ntwo\n",
+            "{}",
+            seen.stderr
+        );
     }
 
     #[test]

@@ -59,7 +59,11 @@ fn list(kept: &Kept) -> String {
             let _ = write!(out, "  {}", Paint::Doubtful.out(&format!("! {reason}")));
         }
         if change.unsettled {
-            let _ = write!(out, "  {}", Paint::Doubtful.out("! changed in the project while the command ran"));
+            let _ = write!(
+                out,
+                "  {}",
+                Paint::Doubtful.out("! changed in the project while the command ran")
+            );
         }
         out.push('\n');
     }
@@ -87,7 +91,11 @@ fn is_object(kept: &Kept, change: &Change) -> bool {
 /// The difference of a text, if it is one. What git keeps for itself is not for reading.
 fn text(kept: &Kept, change: &Change) -> String {
     let is_file = |node: &Option<Node>| matches!(node, None | Some(Node::File { .. }));
-    let of_git = kept.harvest.known_as(change).components().any(|part| part.as_os_str() == ".git");
+    let of_git = kept
+        .harvest
+        .known_as(change)
+        .components()
+        .any(|part| part.as_os_str() == ".git");
     if of_git || !is_file(&change.was) || !is_file(&change.now) {
         return String::new();
     }
@@ -170,7 +178,9 @@ pub(crate) fn apply(given: &str, paths: &[PathBuf]) -> i32 {
             print::warning(&format!("cannot forget what was applied: {error}"), None);
         }
     } else {
-        print::note(&format!("the result is still there: glee-supervisor runs discard {run}"));
+        print::note(&format!(
+            "the result is still there: glee-supervisor runs discard {run}"
+        ));
     }
     print::bytes(format!("{} applied\n", applied.applied).as_bytes(), 0)
 }

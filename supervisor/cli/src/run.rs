@@ -126,9 +126,26 @@ fn tell_workspace(finished: &Finished) {
              forget it:  glee-supervisor runs discard {run}"
         ));
     }
+    if let (Some(branch), Some(path)) = (&workspace.branch, &workspace.path) {
+        let path = visible(path);
+        let also = if workspace.uncommitted {
+            ", and changes in no commit"
+        } else {
+            ""
+        };
+        print::note(&format!(
+            "{} commits on the branch `{branch}`{also}\n  worktree:   {path}\n  take it:    git merge {branch}\n  \
+             forget it:  git worktree remove --force {path} && git branch -D {branch}",
+            workspace.commits
+        ));
+    }
     if let Some(first) = workspace.not_kept.first() {
         print::warning(
-            &format!("not all that changed is kept: `{}` and {} more", visible(first), workspace.not_kept.len() - 1),
+            &format!(
+                "not all that changed is kept: `{}` and {} more",
+                visible(first),
+                workspace.not_kept.len() - 1
+            ),
             Some("`limits.disk_mb` bounds it; `runs apply RUN PATH` takes single paths"),
         );
     }
@@ -148,16 +165,22 @@ fn observe(arguments: &RunArgs) -> Observe {
 /// A flag that would be silently ignored is refused instead.
 fn unsupported(arguments: &RunArgs) -> Option<&'static str> {
     match (arguments.backend, arguments.workspace) {
-        (Some(Backend::Podman), _) => Some("--backend podman"),
-        (Some(Backend::Docker), _) => Some("--backend docker"),
-        (_, Some(Workspace::Worktree)) => Some("--workspace worktree"),
-        (Some(Backend::Auto | Backend::Native) | None, Some(Workspace::Shared | Workspace::Cow) | None) => None,
+        (Some(Backend::Podman | Backend::Docker), Some(Workspace::Cow)) => Some("--workspace cow with another backend"),
+        (Some(Backend::Podman | Backend::Docker), Some(Workspace::Worktree)) => {
+            Some("--workspace worktree with another backend")
+        }
+        (Some(Backend::Podman), Some(Workspace::Shared) | None) => Some("--backend podman"),
+        (Some(Backend::Docker), Some(Workspace::Shared) | None) => Some("--backend docker"),
+        (Some(Backend::Auto | Backend::Native) | None, _) => None,
     }
 }
 
 /// What must be said before the command starts.
 pub(crate) fn announce(prepared: &Prepared) {
     announce_policy(&prepared.selected);
+    if let Some(remark) = prepared.remark {
+        print::note(remark);
+    }
     if let Some(note) = prepared.overlay.as_ref().and_then(Overlay::note) {
         print::note(&note);
     }

@@ -44,3 +44,4 @@ mod testing;
 pub mod text;
 pub mod trust;
 pub mod workspaces;
+pub mod worktree;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use glee_policy::ResolvedPolicy;
-use glee_policy::resolved::{Isolation, Mode, Network};
+use glee_policy::resolved::Network;
 use glee_sandbox::launch::{self, Judge, LaunchError, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
 use glee_sandbox::plan::{SandboxPlan, Workspace};
@@ -31,7 +31,7 @@ use crate::project::{Scene, SceneError};
 use crate::report::{Destination, ModelReport, PolicyId, Report};
 use crate::run_id::run_id;
 use crate::select::{self, SelectError, Selected};
-use crate::stage::{Stage, StageError};
+use crate::stage::{self, Stage, StageError};
 use crate::workspaces::StoreError;
 
 /// Why nothing ran.
@@ -133,7 +133,7 @@ pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
         Ok(destination) => {
             let mut stage = None;
             let result = attempt(options, &mut report, &mut audit, &mut stage, notice);
-            lost = stage.filter(|_| result.is_ok()).and_then(|stage| stage.finish(&mut report));
+            lost = stage.and_then(|stage| stage.finish(&mut report));
             (destination, result)
         }
         Err(refusal) => (None, Err(refusal)),
@@ -173,9 +173,11 @@ fn attempt(
 ) -> Result<i32, Refusal> {
     report.workspace.kind = options.workspace.name();
     let prepared = prepare_on(options, &report.run_id, &mut |policy, scene| {
-        *stage = Stage::set(options.workspace, policy, scene)?;
+        *stage = Stage::set(options.workspace, policy, scene, &report.run_id)?;
         Ok(())
     })?;
+    let remark = stage.as_ref().and_then(Stage::remark);
+    let prepared = Prepared { remark, ..prepared };
     notice(&prepared);
     let policy = &prepared.selected.policy;
     report.policy = PolicyId {
@@ -189,7 +191,7 @@ fn attempt(
         .map(|name| name.to_string_lossy().into_owned())
         .collect();
     report.omitted.clone_from(&prepared.plan.omitted);
-    describe(policy, report);
+    report.describe(policy);
     report.model = prepared.overlay.as_ref().map(ModelReport::new);
     let egress = prepared.egress.as_ref().map(|egress| egress as &dyn Serve);
     let later = Later {
@@ -245,6 +247,8 @@ pub struct Prepared {
     /// Variables that do not pass.
     pub withheld: Vec<OsString>,
     pub home: Option<PathBuf>,
+    /// What the caller should hear of what lies at the project's path.
+    pub remark: Option<&'static str>,
 }
 
 /// From what was typed to a plan. Changes nothing.
@@ -252,16 +256,17 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
     prepare_on(options, run_id, &mut |_, _| Ok(()))
 }
 
-/// As `prepare`; `stage` puts in place what the survey is to see.
+/// As `prepare`; `set` puts in place what the survey is to see.
 fn prepare_on(
     options: &Options,
     run_id: &str,
-    stage: &mut dyn FnMut(&ResolvedPolicy, &Scene) -> Result<(), StageError>,
+    set: &mut dyn FnMut(&ResolvedPolicy, &Scene) -> Result<(), StageError>,
 ) -> Result<Prepared, Refusal> {
     let scene = Scene::find(options.project.as_deref())?;
     let mut selected = select::select(options.policy.as_deref(), &scene)?;
     select::add_flags(&mut selected, &options.flags, &scene)?;
     if options.workspace != Workspace::Shared {
+        stage::check(options.workspace, &selected.policy)?;
         select::add_workspace(&mut selected, &scene)?;
     }
     let name = options.command.first().ok_or(Refusal::NoCommand)?;
@@ -282,10 +287,11 @@ fn prepare_on(
     add(&mut passed, overlay.as_ref().map(|overlay| overlay.env.clone()));
     let (config, state) = (config_dir(), state_dir());
     guard::check(policy, state.as_deref())?;
-    stage(policy, &scene)?;
+    set(policy, &scene)?;
     let setting = Setting {
         project: &scene.project,
-        cwd: &scene.cwd,
+        // A worktree has only what was committed.
+        cwd: if scene.cwd.is_dir() { &scene.cwd } else { &scene.project },
         home: scene.home.as_deref(),
         config: config.as_deref(),
         state: state.as_deref(),
@@ -319,6 +325,7 @@ fn prepare_on(
         egress,
         withheld,
         home: scene.home,
+        remark: None,
     })
 }
 
@@ -368,33 +375,3 @@ fn caller() -> Caller {
         user,
     }
 }
-
-fn describe(policy: &ResolvedPolicy, report: &mut Report) {
-    report.layers.network = match policy.network {
-        Network::Off => "loopback only",
-        Network::Names { .. } => "loopback, and the names allowed through the supervisor",
-        Network::Host => "the host's network namespace",
-    };
-    let (isolation, not_given): (&'static str, &[&'static str]) = match (policy.mode, policy.isolation) {
-        (Mode::Inherit, _) => ("none", NOT_IN_INHERIT),
-        (Mode::Restricted, Isolation::Namespaces) => ("namespaces", &[]),
-        (Mode::Restricted, Isolation::Landlock) => ("landlock", NOT_IN_LANDLOCK),
-    };
-    report.layers.isolation = isolation;
-    report.layers.not_given = not_given.to_vec();
-}
-
-const NOT_IN_INHERIT: &[&str] = &[
-    "filesystem isolation",
-    "network isolation",
-    "system call filter",
-    "private HOME and /tmp",
-];
-
-const NOT_IN_LANDLOCK: &[&str] = &[
-    "names, sizes and times of files outside what is granted stay visible",
-    "no private HOME, /tmp or /dev/shm",
-    "no process namespace: other processes of the user are visible, and ending the tree is best effort",
-    "nothing protects .git/hooks and its kin inside writable trees",
-    "permissions, owners, times and attributes of files outside are protected by their owners only",
-];

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use glee_policy::exceeds::Excess;
 use glee_policy::layer::profile;
-use glee_policy::{Flags, Origin, Policy, PolicyError, ResolvedPolicy, Source, exceeds, narrow, widen, widen_workspace};
+use glee_policy::{
+    Flags, Origin, Policy, PolicyError, ResolvedPolicy, Source, exceeds, narrow, widen, widen_workspace,
+};
 
 use crate::library::{Owner, Profiles, digest, read_policy};
 use crate::project::Scene;

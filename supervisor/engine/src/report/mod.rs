@@ -3,6 +3,7 @@
 mod changes;
 mod denials;
 mod destination;
+mod layers;
 mod model;
 mod receipt;
 mod time;
@@ -97,6 +98,13 @@ pub struct WorkspaceReport {
     pub not_kept: Vec<String>,
     /// Why nothing of it is kept.
     pub lost: Option<String>,
+    /// The branch of a worktree that is kept, and where it lies.
+    pub branch: Option<String>,
+    pub path: Option<String>,
+    /// Commits on that branch since it began.
+    pub commits: u64,
+    /// Is there work in the worktree that is in no commit?
+    pub uncommitted: bool,
 }
 
 impl Default for WorkspaceReport {
@@ -109,6 +117,10 @@ impl Default for WorkspaceReport {
             kept: None,
             not_kept: Vec::new(),
             lost: None,
+            branch: None,
+            path: None,
+            commits: 0,
+            uncommitted: false,
         }
     }
 }

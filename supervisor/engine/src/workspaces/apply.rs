@@ -111,7 +111,10 @@ pub fn apply(kept: &Kept, only: &[PathBuf]) -> Result<Applied, ApplyError> {
     if only.is_empty() && !harvest.not_kept.is_empty() {
         return Err(ApplyError::Incomplete);
     }
-    if let Some(none) = only.iter().find(|path| !harvest.changes.iter().any(|c| harvest.known_as(c).starts_with(path))) {
+    if let Some(none) = only
+        .iter()
+        .find(|path| !harvest.changes.iter().any(|c| harvest.known_as(c).starts_with(path)))
+    {
         return Err(ApplyError::NoSuchChange(none.clone()));
     }
     let roots = Roots::open(harvest).map_err(failed)?;
@@ -135,7 +138,9 @@ pub fn apply(kept: &Kept, only: &[PathBuf]) -> Result<Applied, ApplyError> {
             Standing::Apply => todo.push(change),
             Standing::Done => {}
             // No work is in it that is not elsewhere as well.
-            Standing::Conflict(_) if is_index(&harvest.known_as(change)) => applied.stale.push(harvest.known_as(change)),
+            Standing::Conflict(_) if is_index(&harvest.known_as(change)) => {
+                applied.stale.push(harvest.known_as(change))
+            }
             Standing::Conflict(why) => conflicts.push(Conflict {
                 path: harvest.known_as(change),
                 why,
@@ -255,7 +260,10 @@ impl Roots {
         let root = root.ok_or(io::ErrorKind::NotFound)?;
         let inside = change.path();
         let name = inside.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        let dir = inside.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let dir = inside
+            .parent()
+            .filter(|dir| !dir.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
         Ok((path::open_dir_beneath(root.as_fd(), dir)?, name))
     }
 }
@@ -331,7 +339,9 @@ impl Work<'_> {
             return path::unlink_at(dir.as_fd(), name).map(|()| Removed::Yes);
         }
         match path::rmdir_at(dir.as_fd(), name) {
-            Err(error) if error.raw_os_error() == Some(libc::ENOTEMPTY) && change.now.is_none() => Ok(Removed::NotEmpty),
+            Err(error) if error.raw_os_error() == Some(libc::ENOTEMPTY) && change.now.is_none() => {
+                Ok(Removed::NotEmpty)
+            }
             other => other.map(|()| Removed::Yes),
         }
     }
@@ -366,7 +376,9 @@ impl Work<'_> {
 
     /// Gives a directory its mode.
     fn close(&self, change: &Change) -> io::Result<()> {
-        let Some(Node::Dir { mode }) = change.now else { return Ok(()) };
+        let Some(Node::Dir { mode }) = change.now else {
+            return Ok(());
+        };
         let (dir, name) = self.roots.place(change)?;
         let made = path::open_dir_beneath(dir.as_fd(), Path::new(name))?;
         self.finish(dir.as_fd(), File::from(made), mode)

@@ -52,7 +52,11 @@ impl TryFrom<Written> for PathBytes {
             Written::Text(text) => return Ok(Self(text.into())),
             Written::Hex { hex } => hex,
         };
-        let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let digit = |byte: &u8| {
+            char::from(*byte)
+                .to_digit(16)
+                .and_then(|digit| u8::try_from(digit).ok())
+        };
         let pair = |pair: &[u8]| match pair {
             [high, low] => Some(digit(high)? << 4 | digit(low)?),
             _ => None,
@@ -72,7 +76,11 @@ mod tests {
         for bytes in [&b"a/b"[..], b"\xff\x00x", b"{\"hex\":1}", b""] {
             let path = PathBytes::from(OsStr::from_bytes(bytes));
             let text = serde_json::to_string(&path).expect("a path is JSON");
-            assert_eq!(serde_json::from_str::<PathBytes>(&text).expect("and back"), path, "{text}");
+            assert_eq!(
+                serde_json::from_str::<PathBytes>(&text).expect("and back"),
+                path,
+                "{text}"
+            );
         }
     }
 }

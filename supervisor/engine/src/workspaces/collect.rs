@@ -57,7 +57,9 @@ pub(super) fn collect(copy: Copy<'_>, content: File) -> io::Result<Listed> {
     };
     for layer in copy.layers {
         let tree = copy.outside.iter().position(|tree| layer.at.starts_with(tree));
-        let root = tree.and_then(|number| copy.outside.get(number)).map_or(copy.project, PathBuf::as_path);
+        let root = tree
+            .and_then(|number| copy.outside.get(number))
+            .map_or(copy.project, PathBuf::as_path);
         let inside = layer.at.strip_prefix(root).unwrap_or(Path::new(""));
         collector.outside = tree;
         let upper = path::open_dir_beneath(layer.upper.as_fd(), Path::new("."))?;
@@ -65,7 +67,9 @@ pub(super) fn collect(copy: Copy<'_>, content: File) -> io::Result<Listed> {
         collector.directory(upper.as_fd(), Some(lower.as_fd()), inside, Beneath::Shown, 0);
     }
     let mut found = collector.found;
-    found.changes.sort_by(|a, b| (a.outside, &a.path).cmp(&(b.outside, &b.path)));
+    found
+        .changes
+        .sort_by(|a, b| (a.outside, &a.path).cmp(&(b.outside, &b.path)));
     let content = collector.content.into_inner().map_err(io::IntoInnerError::into_error)?;
     content.set_len(collector.end)?;
     Ok(found)
@@ -103,7 +107,10 @@ impl Collector<'_> {
             return self.lose(inside);
         };
         for name in &names {
-            if self.entry(upper, lower, name, &inside.join(name), beneath, depth).is_err() {
+            if self
+                .entry(upper, lower, name, &inside.join(name), beneath, depth)
+                .is_err()
+            {
                 self.lose(&inside.join(name));
             }
         }
@@ -142,11 +149,27 @@ impl Collector<'_> {
                 }
                 self.enter(upper, name, facts, 0o700)?;
                 let here = path::open_dir_on_mount(upper, name)?;
-                let below = lower.map(|lower| path::open_dir_on_mount(lower, name)).and_then(Result::ok);
-                self.add(lower, name, inside, Node::Dir { mode: facts.mode & 0o777 }, None)?;
+                let below = lower
+                    .map(|lower| path::open_dir_on_mount(lower, name))
+                    .and_then(Result::ok);
+                self.add(
+                    lower,
+                    name,
+                    inside,
+                    Node::Dir {
+                        mode: facts.mode & 0o777,
+                    },
+                    None,
+                )?;
                 let replaced = beneath == Beneath::Replaced || path::has_attribute(here.as_fd(), OPAQUE, b"y")?;
                 let beneath = if replaced { Beneath::Replaced } else { Beneath::Shown };
-                self.directory(here.as_fd(), below.as_ref().map(AsFd::as_fd), inside, beneath, depth + 1);
+                self.directory(
+                    here.as_fd(),
+                    below.as_ref().map(AsFd::as_fd),
+                    inside,
+                    beneath,
+                    depth + 1,
+                );
                 Ok(())
             }
             FileKind::Symlink => {
@@ -224,7 +247,9 @@ impl Collector<'_> {
             return self.lose(inside);
         }
         let is_dir = matches!(was, Some((Node::Dir { .. }, _)));
-        let unsettled = was.as_ref().is_some_and(|(_, facts)| !is_dir && facts.changed >= self.copy.since);
+        let unsettled = was
+            .as_ref()
+            .is_some_and(|(_, facts)| !is_dir && facts.changed >= self.copy.since);
         self.found.changes.push(Change {
             outside: self.outside,
             path: inside.into(),

@@ -89,13 +89,7 @@ pub fn keep(copy: Copy<'_>, run_id: &str, command: &[String]) -> Result<Option<H
     kept.map_err(failed)
 }
 
-fn put(
-    root: &OwnedFd,
-    draft: &OsStr,
-    copy: Copy<'_>,
-    run_id: &str,
-    command: &[String],
-) -> io::Result<Option<Harvest>> {
+fn put(root: &OwnedFd, draft: &OsStr, copy: Copy<'_>, run_id: &str, command: &[String]) -> io::Result<Option<Harvest>> {
     mkdir_at(root.as_fd(), Path::new(draft), 0o700)?;
     let dir = open_dir_beneath(root.as_fd(), Path::new(draft))?;
     flock(dir.as_fd(), Lock::TryExclusive)?;
@@ -130,7 +124,8 @@ fn sweep(at: &Path) {
             continue;
         }
         let left = at.join(&name);
-        let alone = glee_sandbox::sys::path::open_dir_exact(&left).and_then(|dir| flock(dir.as_fd(), Lock::TryExclusive));
+        let alone =
+            glee_sandbox::sys::path::open_dir_exact(&left).and_then(|dir| flock(dir.as_fd(), Lock::TryExclusive));
         if alone.is_ok() {
             // Whoever comes next tries again.
             let _ = fs::remove_dir_all(&left);

@@ -47,8 +47,14 @@ impl Ledger<'_> {
     fn workspace(&mut self, plan: &SandboxPlan) {
         let (by, note): (&[&'static str], _) = match plan.workspace {
             Workspace::Shared => return,
-            Workspace::Cow => (&["overlayfs"], "the project stays as it is; `runs diff` and `runs apply` show and take what changed"),
-            Workspace::Worktree => (&["mount namespace"], "a worktree of the last commit lies at the project's path"),
+            Workspace::Cow => (
+                &["overlayfs"],
+                "the project stays as it is; `runs diff` and `runs apply` show and take what changed",
+            ),
+            Workspace::Worktree => (
+                &["mount namespace"],
+                "a worktree of the last commit lies at the project's path",
+            ),
         };
         let clause = format!("--workspace {}", plan.workspace.name());
         self.add(clause, "the command line".to_owned(), by, Some(note));

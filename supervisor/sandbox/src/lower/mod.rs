@@ -205,19 +205,31 @@ fn containment(policy: &ResolvedPolicy, kernel: Kernel) -> Result<Containment, L
 /// How much a command may write where it has something of its own.
 #[must_use]
 pub fn disk_bytes(policy: &ResolvedPolicy) -> u64 {
-    policy.limits.disk_mb.unwrap_or(UNBOUNDED_DISK_MB).saturating_mul(1 << 20)
+    policy
+        .limits
+        .disk_mb
+        .unwrap_or(UNBOUNDED_DISK_MB)
+        .saturating_mul(1 << 20)
 }
 
 /// A copy is no protection from a command that can reach the project some other way.
 fn check_workspace(workspace: Workspace, containment: Containment) -> Result<(), LowerError> {
     let (clause, help) = match workspace {
         Workspace::Shared => return Ok(()),
-        Workspace::Cow => ("--workspace cow", "leave it out, or use a policy with `isolation: namespaces`"),
-        Workspace::Worktree => ("--workspace worktree", "leave it out, or use a policy with `isolation: namespaces`"),
+        Workspace::Cow => (
+            "--workspace cow",
+            "leave it out, or use a policy with `isolation: namespaces`",
+        ),
+        Workspace::Worktree => (
+            "--workspace worktree",
+            "leave it out, or use a policy with `isolation: namespaces`",
+        ),
     };
     let reason = match containment {
         Containment::Namespaces => return Ok(()),
-        Containment::Landlock => "`isolation: landlock` has no root of its own, and the project could be reached around the copy",
+        Containment::Landlock => {
+            "`isolation: landlock` has no root of its own, and the project could be reached around the copy"
+        }
         Containment::Inherit => "`mode: inherit` contains nothing, and the project could be reached around the copy",
     };
     Err(LowerError::new(clause, "the command line", reason, help))

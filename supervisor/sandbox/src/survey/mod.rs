@@ -237,6 +237,11 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     })
 }
 
+/// Names that are protected at the top of every tree that a command can write.
+pub fn protected_names() -> impl Iterator<Item = &'static str> {
+    islands::NAMES.iter().copied()
+}
+
 /// A git directory of the project that lies outside of it, if there is one.
 #[must_use]
 pub fn outside_git(project: &Path) -> Option<PathBuf> {

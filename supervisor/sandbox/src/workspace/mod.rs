@@ -82,7 +82,9 @@ impl WorkspaceError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Namespace(_) => "needs user namespaces, or root; `glee-supervisor doctor` says what is missing",
-            Self::Overlay { .. } => "needs overlayfs with `userxattr` (Linux 5.11) over a filesystem that allows it; leave out `--workspace cow`",
+            Self::Overlay { .. } => {
+                "needs overlayfs with `userxattr` (Linux 5.11) over a filesystem that allows it; leave out `--workspace cow`"
+            }
             Self::Nested { .. } => "only root can lay a copy over it; unmount it, or leave out `--workspace cow`",
         }
     }
@@ -120,7 +122,11 @@ fn own_namespace(is_root: bool) -> io::Result<()> {
         let (uid, gid) = (process::geteuid(), process::getegid());
         process::unshare(libc::CLONE_NEWUSER | libc::CLONE_NEWNS)?;
         fs::write("/proc/self/setgroups", "deny")?;
-        idmap::write_maps(process::getpid(), &format!("{uid} {uid} 1\n"), &format!("{gid} {gid} 1\n"))?;
+        idmap::write_maps(
+            process::getpid(),
+            &format!("{uid} {uid} 1\n"),
+            &format!("{gid} {gid} 1\n"),
+        )?;
     }
     mount::make_all_private()
 }
@@ -154,7 +160,8 @@ fn lay(wish: Wish<'_>, places: &[PathBuf]) -> Result<Copied, WorkspaceError> {
             attach(&tree, at).map_err(about(at, "move_mount"))?;
             continue;
         }
-        let (view, upper) = overlay(&space, number, lower.as_fd(), &identity).map_err(|(step, error)| about(at, step)(error))?;
+        let (view, upper) =
+            overlay(&space, number, lower.as_fd(), &identity).map_err(|(step, error)| about(at, step)(error))?;
         attach(&view, at).map_err(about(at, "move_mount"))?;
         let at = at.to_owned();
         copied.layers.push(Layer { at, lower, upper });
@@ -238,4 +245,29 @@ fn like(upper: BorrowedFd<'_>, shown: BorrowedFd<'_>) -> io::Result<()> {
         std::os::unix::fs::fchown(upper, Some(facts.uid()), Some(facts.gid()))?;
     }
     fs::set_permissions(by_handle(upper), fs::Permissions::from_mode(facts.mode() & 0o1777))
+}
+
+/// Lays directories and files of the host over others of its own, in order, each opened before the first is covered. The
+/// process must have one thread.
+pub fn substitute(project: &Path, binds: &[(PathBuf, PathBuf)]) -> Result<(), WorkspaceError> {
+    let is_root = process::geteuid() == 0;
+    own_namespace(is_root).map_err(WorkspaceError::Namespace)?;
+    let about = |at: &Path| {
+        let at = at.to_owned();
+        move |error| WorkspaceError::Overlay {
+            at,
+            step: "bind",
+            error,
+        }
+    };
+    let mut trees = Vec::new();
+    for (from, at) in binds {
+        let tree = path::open_exact(from).and_then(|from| mount::open_tree_clone(from.as_fd()));
+        trees.push((tree.map_err(about(from))?, at));
+    }
+    for (tree, at) in trees {
+        attach(&tree, at).map_err(about(at))?;
+    }
+    let entered = path::chdir(project).and_then(|()| if is_root { Ok(()) } else { caps::drop_all() });
+    entered.map_err(WorkspaceError::Namespace)
 }
