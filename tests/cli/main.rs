@@ -43,4 +43,5 @@ mod sessions;
 mod signals;
 mod together;
 mod trust;
+mod worktree;
 mod yaml;

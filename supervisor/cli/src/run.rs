@@ -133,8 +133,9 @@ fn tell_workspace(finished: &Finished) {
         } else {
             ""
         };
+        let noun = if workspace.commits == 1 { "commit" } else { "commits" };
         print::note(&format!(
-            "{} commits on the branch `{branch}`{also}\n  worktree:   {path}\n  take it:    git merge {branch}\n  \
+            "{} {noun} on the branch `{branch}`{also}\n  worktree:   {path}\n  take it:    git merge {branch}\n  \
              forget it:  git worktree remove --force {path} && git branch -D {branch}",
             workspace.commits
         ));

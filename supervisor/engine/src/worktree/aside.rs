@@ -4,12 +4,13 @@
 //! command of the caller's.
 
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
-use std::os::fd::AsFd;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use glee_policy::Flags;
 use glee_sandbox::launch::{self, End};
+use glee_sandbox::sys::event::{self, Ready, Want};
 use glee_sandbox::sys::fd;
 use glee_sandbox::sys::process::{self, Change, Side};
 
@@ -17,7 +18,7 @@ use crate::options::Options;
 use crate::run;
 
 /// What is read of each stream.
-const MOST: u64 = 64 << 10;
+const MOST: usize = 64 << 10;
 
 /// What to run, and where.
 #[derive(Debug)]
@@ -51,25 +52,24 @@ impl Errand {
     }
 
     pub(super) fn run(self) -> io::Result<Done> {
-        let (mut out, mut err) = (File::from(fd::unnamed()?), File::from(fd::unnamed()?));
+        let ((out, out_end), (err, err_end)) = (fd::pipe()?, fd::pipe()?);
         let nothing = File::open("/dev/null")?;
         match process::clone_into(0, None)? {
             Side::Child => {
                 let ready = fd::put_at(nothing.as_fd(), 0)
-                    .and_then(|()| fd::put_at(out.as_fd(), 1))
-                    .and_then(|()| fd::put_at(err.as_fd(), 2));
+                    .and_then(|()| fd::put_at(out_end.as_fd(), 1))
+                    .and_then(|()| fd::put_at(err_end.as_fd(), 2));
+                drop((out, err, out_end, err_end));
                 process::exit_now(if ready.is_ok() { self.carry_out() } else { 125 })
             }
             Side::Parent { pid, .. } => {
+                drop((out_end, err_end));
+                let [stdout, stderr] = drain([out, err])?;
                 let status = match process::wait(pid.0, libc::__WALL)? {
                     Some((_, Change::Exited(status), _)) => status,
                     Some((_, Change::Killed(_) | Change::Stopped | Change::Continued, _)) | None => 125,
                 };
-                Ok(Done {
-                    status,
-                    stdout: text(&mut out)?,
-                    stderr: text(&mut err)?,
-                })
+                Ok(Done { status, stdout, stderr })
             }
         }
     }
@@ -93,9 +93,29 @@ impl Errand {
     }
 }
 
-fn text(file: &mut File) -> io::Result<String> {
-    file.rewind()?;
-    let mut bytes = Vec::new();
-    file.take(MOST).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+/// Reads both to their ends, and keeps the beginning of each.
+fn drain(pipes: [OwnedFd; 2]) -> io::Result<[String; 2]> {
+    let mut open = pipes.map(Some);
+    let mut kept = [Vec::new(), Vec::new()];
+    let mut buffer = vec![0_u8; MOST];
+    while open.iter().any(Option::is_some) {
+        let wanted: Vec<_> = open
+            .iter()
+            .map(|pipe| (pipe.as_ref().map(AsFd::as_fd), Want::Read))
+            .collect();
+        let ready = event::poll(&wanted, None)?;
+        for ((pipe, kept), ready) in open.iter_mut().zip(&mut kept).zip(ready) {
+            let Some(fd) = pipe.as_ref().filter(|_| ready != Ready::default()) else {
+                continue;
+            };
+            match fd::read(fd.as_fd(), &mut buffer) {
+                Ok(0) | Err(_) => *pipe = None,
+                Ok(got) => {
+                    let room = MOST.saturating_sub(kept.len()).min(got);
+                    kept.extend_from_slice(buffer.get(..room).unwrap_or_default());
+                }
+            }
+        }
+    }
+    Ok(kept.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }

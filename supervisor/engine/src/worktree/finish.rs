@@ -1,11 +1,12 @@
 //! The end of a worktree: removed if it holds nothing, kept if it does.
 
+use std::fs;
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use glee_sandbox::sys::fd::{Lock, flock};
 use glee_sandbox::sys::path;
 use serde::{Deserialize, Serialize};
-use std::os::fd::AsFd;
 
 use super::aside::Errand;
 use super::make::{LOCK, PLOT, READY, all};
@@ -73,6 +74,10 @@ fn most(here: &str, there: &str) -> u64 {
 /// Sees to the worktrees of supervisors that died together with their stewards.
 pub(super) fn sweep(parent: &Path) {
     for own in all(parent) {
+        // Its tree was taken away by its owner. Refused for any that is not empty.
+        if fs::remove_dir(&own).is_ok() {
+            continue;
+        }
         let lock = path::open_read_write(&own.join(LOCK));
         let Ok(lock) = lock.and_then(|lock| flock(lock.as_fd(), Lock::TryExclusive).map(|()| lock)) else {
             continue;

@@ -51,12 +51,6 @@ pub fn close_range(first: u32, last: u32) -> io::Result<()> {
     check(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0u32) }).map(drop)
 }
 
-/// A file in memory that has no name.
-pub fn unnamed() -> io::Result<OwnedFd> {
-    // SAFETY: the name is a NUL-terminated literal.
-    check(unsafe { libc::memfd_create(c"unnamed".as_ptr(), libc::MFD_CLOEXEC) }.into()).map(own)
-}
-
 /// Closes every descriptor from 3 up, but for one.
 pub fn close_others(kept: BorrowedFd<'_>) -> io::Result<()> {
     let kept = kept.as_raw_fd().unsigned_abs();
