@@ -120,7 +120,7 @@ claims! {
             echo '* filter=evil' > .gitattributes
             git -c core.hooksPath=/dev/null -c core.fsmonitor=false add -A
             git -c core.hooksPath=/dev/null -c core.fsmonitor=false commit -q -m evil; rm -rf @OUT/ran/*");
-        assert_eq!(at.host("git status > /dev/null; cd @OUT/ran; ls clean monitor"), "clean\nmonitor\n", "the trap works on the host");
+        assert_eq!(at.host("sleep 1; touch file; git status > /dev/null; cd @OUT/ran; ls clean monitor"), "clean\nmonitor\n", "the trap works on the host");
         at.host("rm -rf @OUT/ran/*");
         let (seen, report) = worktree(at, "workspace", "cat file; echo two > file; git commit -q -a -m second || true");
         assert_eq!((seen.status, seen.stdout.as_str()), (0, "one\n"), "{}", seen.stderr);
