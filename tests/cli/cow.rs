@@ -165,6 +165,13 @@ claims! {
         assert!(!at.project().join("x").exists());
     }
 
+    fn a_result_goes_with_the_report_of_its_run(at) {
+        cow(at, "workspace", "echo x > x");
+        kept(at);
+        assert_eq!(at.seen(["runs", "prune", "--keep", "0"]).status, 0);
+        assert_eq!(at.seen(["runs", "diff", "latest"]).status, 1);
+    }
+
     fn single_paths_are_applied_by_name(at) {
         cow(at, "workspace", "mkdir -p a/b; echo 1 > a/b/one; echo 2 > a/two; echo 3 > three");
         let seen = at.seen(["runs", "apply", "latest", "a/b/one"]);

@@ -139,6 +139,22 @@ claims! {
         assert_eq!(at.host("ls -A @STATE/glee-worktrees 2>/dev/null || true"), "");
     }
 
+    fn a_branch_in_the_way_is_named(at) {
+        at.host(REPOSITORY);
+        let run = ["run", "--policy", "workspace", "--workspace", "worktree", "--", "echo", "started"];
+        at.host("git branch glee");
+        at.is_refused(&run, &["has a branch `glee`"]);
+        at.host("git pack-refs --all");
+        at.is_refused(&run, &["has a branch `glee`", "git branch -m"]);
+    }
+
+    fn several_at_once_do_not_meet(at) {
+        at.host(REPOSITORY);
+        let one = format!("@BIN run --policy workspace --workspace worktree -- sh -euc '{COMMIT}' > /dev/null 2>&1");
+        at.host(&format!("export XDG_STATE_HOME=@STATE; for n in 1 2 3 4; do {one} & done; wait"));
+        assert_eq!(at.host("git branch --list 'glee/*' | grep -c .; git status --porcelain; cat file; git fsck --no-progress"), "4\none\n");
+    }
+
     fn a_directory_below_the_project_is_where_the_command_starts(at) {
         at.host(REPOSITORY);
         let script = "cd dir && @BIN run --policy workspace --project @PROJECT --workspace worktree -- pwd";

@@ -16,6 +16,7 @@ use glee_sandbox::sys::process::{self, Change, Side};
 
 use crate::options::Options;
 use crate::run;
+use crate::run_id::run_id;
 
 /// What is read of each stream.
 const MOST: usize = 64 << 10;
@@ -76,7 +77,7 @@ impl Errand {
 
     /// In the child: 0, 1 and 2 are its own.
     fn carry_out(&self) -> i32 {
-        let outcome = run::prepare(&self.0, "aside")
+        let outcome = run::prepare(&self.0, &run_id())
             .map_err(|refusal| refusal.to_string())
             .and_then(|prepared| launch::run(&prepared.plan, None, None, &[]).map_err(|error| error.to_string()));
         match outcome {

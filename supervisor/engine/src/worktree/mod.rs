@@ -16,6 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use glee_sandbox::survey;
+use glee_sandbox::sys::path;
 use glee_sandbox::workspace::{self, WorkspaceError};
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,8 @@ use steward::Steward;
 
 /// Beside the state directory, which no sandbox shows.
 const DIR: &str = "glee-worktrees";
+/// A longer list of branches is not looked through: git itself finds the clash, in the sandbox.
+const PACKED: usize = 64 << 20;
 
 #[derive(Debug, thiserror::Error)]
 pub enum WorktreeError {
@@ -37,6 +40,8 @@ pub enum WorktreeError {
     Bare(PathBuf),
     #[error("the repository of `{}` keeps its branches in a way that is not known here", .0.display())]
     UnknownStore(PathBuf),
+    #[error("the repository of `{}` has a branch `glee`, so there can be none below that name", .0.display())]
+    NameTaken(PathBuf),
     #[error("git cannot tell the last commit of `{}`: {said}", .project.display())]
     NoCommit { project: PathBuf, said: String },
     #[error("git cannot fill the worktree: {0}")]
@@ -58,6 +63,7 @@ impl WorktreeError {
             }
             Self::Bare(_) => "a worktree is made of a checkout: run in one",
             Self::UnknownStore(_) => "`--workspace cow` works with any repository",
+            Self::NameTaken(_) => "rename it: git branch -m glee other",
             Self::NoCommit { .. } => "git must be installed, and the repository must have a commit",
             Self::Checkout(_) => "`--workspace cow` needs no checkout",
             Self::Nowhere => "set XDG_STATE_HOME to a directory of your own",
@@ -164,7 +170,20 @@ fn common_dir(project: &Path) -> Result<PathBuf, WorktreeError> {
     if fs::symlink_metadata(common.join("reftable")).is_ok() {
         return Err(WorktreeError::UnknownStore(project.to_owned()));
     }
+    if has_branch_glee(&common) {
+        return Err(WorktreeError::NameTaken(project.to_owned()));
+    }
     Ok(common)
+}
+
+/// A branch is a file: where one is called `glee`, no directory can be.
+fn has_branch_glee(common: &Path) -> bool {
+    let loose = fs::symlink_metadata(common.join("refs/heads/glee")).is_ok_and(|meta| !meta.is_dir());
+    let packed = path::read_file(&common.join("packed-refs"), PACKED).unwrap_or_default();
+    loose
+        || packed
+            .split(|byte| *byte == b'\n')
+            .any(|line| line.ends_with(b" refs/heads/glee"))
 }
 
 /// The last commit, and whether there is work that is not in it.
