@@ -8,7 +8,7 @@ use glee_policy::layer::{NoLibrary, profile};
 use glee_policy::resolved::{FsAccess, Mode};
 use glee_policy::{Host, Origin, ResolvedPolicy, Walk};
 use glee_sandbox::lower::{Kernel, Request, lower};
-use glee_sandbox::plan::{Doors, GitPlan, Kind, PlaceholderKind, SandboxPlan};
+use glee_sandbox::plan::{Doors, GitPlan, Kind, PlaceholderKind, SandboxPlan, Workspace};
 use glee_sandbox::receipt::Wish;
 use glee_sandbox::survey::{
     Caller, Entry, FoundCommand, GitDir, GleeDir, Island, IslandState, Node, Place, SystemPath, Terrain,
@@ -89,8 +89,15 @@ impl Machine {
     }
 
     pub(crate) fn plan(&self, name: &str) -> SandboxPlan {
+        self.plan_on(name, Workspace::Shared)
+    }
+
+    pub(crate) fn plan_on(&self, name: &str, workspace: Workspace) -> SandboxPlan {
         let policy = profile(name, &Origin::flag("--policy"), &NoLibrary).expect("a built-in profile parses");
-        let policy = glee_policy::resolve(&policy, &NoLibrary, self).expect("a built-in profile resolves");
+        let mut policy = glee_policy::resolve(&policy, &NoLibrary, self).expect("a built-in profile resolves");
+        if workspace != Workspace::Shared {
+            glee_policy::widen_workspace(&mut policy, self).expect("nothing is denied");
+        }
         let vars = [
             ("PATH", "/secret-value"),
             ("HOME", "/secret-value"),
@@ -107,6 +114,7 @@ impl Machine {
             run_id: "golden".to_owned(),
             argv: ["make", "test"].map(OsString::from).to_vec(),
             env,
+            workspace,
         };
         let terrain = self.terrain(&policy);
         lower(&policy, &terrain, Kernel { landlock_abi: 7 }, request).expect("a built-in profile can be planned")

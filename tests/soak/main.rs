@@ -24,6 +24,7 @@ glee_tests::claims! {
     kill_9_of_the_supervisor_opens_no_protected_name => crate::killed::prove_protected;
     kill_9_of_a_restricted_supervisor_after_any_system_call_leaves_nothing => crate::cut::prove_restricted;
     kill_9_of_a_workspace_supervisor_after_any_system_call_leaves_nothing => crate::cut::prove_workspace;
+    kill_9_of_the_supervisor_of_a_copy_after_any_system_call_leaves_nothing => crate::cut::prove_copy;
     kill_9_of_the_supervisor_at_any_time_leaves_a_log_that_is_whole => crate::audit::prove;
     kill_9_of_one_run_leaves_another_in_the_project_protected => crate::together::prove;
     kill_9_of_a_writer_leaves_no_torn_session_and_no_draft => crate::sessions::prove;

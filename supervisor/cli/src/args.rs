@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use glee_sandbox::plan;
 
 use crate::args_agents::AgentsCommand;
 use crate::args_config::ConfigCommand;
@@ -173,7 +174,9 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) require_audit: bool,
 
-    /// How the project is given to the command
+    /// What the command gets in place of the project [default: the project itself]
+    ///
+    /// A copy may be written whatever the policy says of the project: nothing real can be touched
     #[arg(long, value_name = "HOW")]
     pub(crate) workspace: Option<Workspace>,
 
@@ -206,9 +209,22 @@ pub(crate) enum Switch {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Workspace {
+    /// The project itself
     Shared,
+    /// A copy-on-write view: the project stays as it is, see `runs diff` and `runs apply`
     Cow,
+    /// A git worktree of the last commit, on a branch of its own
     Worktree,
+}
+
+impl Workspace {
+    pub(crate) fn wanted(asked: Option<Self>) -> plan::Workspace {
+        match asked {
+            Some(Self::Shared) | None => plan::Workspace::Shared,
+            Some(Self::Cow) => plan::Workspace::Cow,
+            Some(Self::Worktree) => plan::Workspace::Worktree,
+        }
+    }
 }
 
 /// `90`, `90s`, `1.5m`, `1h30m`, `250ms`.

@@ -12,6 +12,7 @@ mod args_policy;
 mod audit;
 mod config;
 mod context;
+mod copies;
 mod doctor;
 mod explain;
 mod learn;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use glee_engine::agent::overlay::Overlay;
 use glee_engine::audit::record::Need;
-use glee_engine::run::{self, Observe, Options, Prepared, Purpose};
+use glee_engine::run::{self, Finished, Observe, Options, Prepared, Purpose};
 use glee_engine::select::Selected;
 use glee_engine::text::visible;
 use glee_engine::trust::Standing;
@@ -44,6 +44,7 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
             Need::Wanted
         },
         observe,
+        workspace: Workspace::wanted(arguments.workspace),
         command: arguments.command,
     };
     if let Some(what) = unsupported {
@@ -91,6 +92,7 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
             Some("look yourself: find DIR -newerct TIME -perm /6000"),
         );
     }
+    tell_workspace(&finished);
     if let Some(error) = &finished.audit_error {
         print::warning(
             &format!("this run is not wholly in the audit log: {error}"),
@@ -107,6 +109,49 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
     finished.status
 }
 
+/// What became of a copy.
+fn tell_workspace(finished: &Finished) {
+    let workspace = &finished.report.workspace;
+    if let Some(error) = &finished.lost {
+        print::error(
+            &format!("what the command changed in its copy is lost: {error}"),
+            Some(error.help()),
+        );
+    }
+    if let Some(run) = &workspace.kept {
+        let (created, changed, deleted) = (workspace.created, workspace.changed, workspace.deleted);
+        print::note(&format!(
+            "{created} created, {changed} changed, {deleted} deleted in a copy; the project is as it was\n  \
+             see it:     glee-supervisor runs diff {run}\n  take it:    glee-supervisor runs apply {run}\n  \
+             forget it:  glee-supervisor runs discard {run}"
+        ));
+    }
+    if let (Some(branch), Some(path)) = (&workspace.branch, &workspace.path) {
+        let path = visible(path);
+        let also = if workspace.uncommitted {
+            ", and changes in no commit"
+        } else {
+            ""
+        };
+        let noun = if workspace.commits == 1 { "commit" } else { "commits" };
+        print::note(&format!(
+            "{} {noun} on the branch `{branch}`{also}\n  worktree:   {path}\n  take it:    git merge {branch}\n  \
+             forget it:  git worktree remove --force {path} && git branch -D {branch}",
+            workspace.commits
+        ));
+    }
+    if let Some(first) = workspace.not_kept.first() {
+        print::warning(
+            &format!(
+                "not all that changed is kept: `{}` and {} more",
+                visible(first),
+                workspace.not_kept.len() - 1
+            ),
+            Some("`limits.disk_mb` bounds it; `runs apply RUN PATH` takes single paths"),
+        );
+    }
+}
+
 /// How closely to look at what the command tries.
 fn observe(arguments: &RunArgs) -> Observe {
     match (arguments.no_denials, arguments.explain) {
@@ -121,17 +166,22 @@ fn observe(arguments: &RunArgs) -> Observe {
 /// A flag that would be silently ignored is refused instead.
 fn unsupported(arguments: &RunArgs) -> Option<&'static str> {
     match (arguments.backend, arguments.workspace) {
-        (Some(Backend::Podman), _) => Some("--backend podman"),
-        (Some(Backend::Docker), _) => Some("--backend docker"),
-        (_, Some(Workspace::Cow)) => Some("--workspace cow"),
-        (_, Some(Workspace::Worktree)) => Some("--workspace worktree"),
-        (Some(Backend::Auto | Backend::Native) | None, Some(Workspace::Shared) | None) => None,
+        (Some(Backend::Podman | Backend::Docker), Some(Workspace::Cow)) => Some("--workspace cow with another backend"),
+        (Some(Backend::Podman | Backend::Docker), Some(Workspace::Worktree)) => {
+            Some("--workspace worktree with another backend")
+        }
+        (Some(Backend::Podman), Some(Workspace::Shared) | None) => Some("--backend podman"),
+        (Some(Backend::Docker), Some(Workspace::Shared) | None) => Some("--backend docker"),
+        (Some(Backend::Auto | Backend::Native) | None, _) => None,
     }
 }
 
 /// What must be said before the command starts.
 pub(crate) fn announce(prepared: &Prepared) {
     announce_policy(&prepared.selected);
+    if let Some(remark) = prepared.remark {
+        print::note(remark);
+    }
     if let Some(note) = prepared.overlay.as_ref().and_then(Overlay::note) {
         print::note(&note);
     }

@@ -13,7 +13,7 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Isolation, Mode, Network};
 use glee_sandbox::launch::{self, Aid, Judge, LaunchError, Leaving, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
-use glee_sandbox::plan::SandboxPlan;
+use glee_sandbox::plan::{SandboxPlan, Workspace};
 pub use glee_sandbox::seccomp::Observe;
 use glee_sandbox::survey::{self, Caller, NotFound, Setting, SurveyError, find_command};
 use glee_sandbox::sys::{landlock, process, term};
@@ -32,6 +32,8 @@ use crate::project::{Scene, SceneError};
 use crate::report::{Destination, ModelReport, PolicyId, Report};
 use crate::run_id::run_id;
 use crate::select::{self, SelectError, Selected};
+use crate::stage::{self, Stage, StageError};
+use crate::workspaces::StoreError;
 
 /// Why nothing ran.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +62,8 @@ pub enum Refusal {
     OwnState(#[from] OwnState),
     #[error("the run cannot be entered in the audit log: {0}")]
     Audit(LogError),
+    #[error(transparent)]
+    Stage(#[from] StageError),
 }
 
 impl Refusal {
@@ -78,6 +82,7 @@ impl Refusal {
             | Self::Report { .. }
             | Self::OwnState(_)
             | Self::Audit(_)
+            | Self::Stage(_)
             | Self::NoCommand => 125,
         }
     }
@@ -96,6 +101,7 @@ impl Refusal {
             | Self::Egress(_)
             | Self::NoCommand => None,
             Self::OwnState(error) => Some(error.help().to_owned()),
+            Self::Stage(error) => Some(error.help().to_owned()),
             Self::Audit(error) => Some(error.help().to_owned()),
             Self::Report { .. } => Some("the directory must exist and be writable for you".to_owned()),
         }
@@ -111,6 +117,8 @@ pub struct Finished {
     pub report_error: Option<std::io::Error>,
     /// Why the run is not, or not wholly, in the audit log.
     pub audit_error: Option<LogError>,
+    /// Why what changed in a copy is lost.
+    pub lost: Option<StoreError>,
 }
 
 /// Runs the command. `notice` is called with what must be said before it starts.
@@ -121,8 +129,14 @@ pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
         .report
         .as_ref()
         .map(|to| Destination::open(to).map_err(|error| Refusal::Report { to: to.clone(), error }));
+    let mut lost = None;
     let (destination, result) = match opened.transpose() {
-        Ok(destination) => (destination, attempt(options, &mut report, &mut audit, notice)),
+        Ok(destination) => {
+            let mut stage = None;
+            let result = attempt(options, &mut report, &mut audit, &mut stage, notice);
+            lost = stage.and_then(|stage| stage.finish(&mut report));
+            (destination, result)
+        }
         Err(refusal) => (None, Err(refusal)),
     };
     // Who is leaving has done so when this function returns.
@@ -143,6 +157,7 @@ pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
         refusal,
         report_error,
         audit_error: audit.trouble,
+        lost,
     }
 }
 
@@ -155,13 +170,19 @@ fn attempt(
     options: &Options,
     report: &mut Report,
     audit: &mut Recorder,
+    stage: &mut Option<Stage>,
     notice: &mut dyn FnMut(&Prepared),
 ) -> Result<(i32, Leaving), Refusal> {
+    report.workspace.kind = options.workspace.name();
     let mut scout = None;
-    let prepared = prepare_and(options, &report.run_id, &mut |policy| {
-        let alone = policy.mode == Mode::Restricted && policy.isolation == Isolation::Namespaces;
-        scout = alone.then(launch::Scout::send).flatten();
+    let prepared = prepare_on(options, &report.run_id, &mut |policy, scene, reach| {
+        *stage = Stage::set(options.workspace, policy, scene, &report.run_id)?;
+        let walled = policy.mode == Mode::Restricted && policy.isolation == Isolation::Namespaces;
+        scout = (walled && reach == Reach::Nothing).then(launch::Scout::send).flatten();
+        Ok(())
     })?;
+    let remark = stage.as_ref().and_then(Stage::remark);
+    let prepared = Prepared { remark, ..prepared };
     notice(&prepared);
     let policy = &prepared.selected.policy;
     report.policy = PolicyId {
@@ -175,7 +196,7 @@ fn attempt(
         .map(|name| name.to_string_lossy().into_owned())
         .collect();
     report.omitted.clone_from(&prepared.plan.omitted);
-    describe(policy, report);
+    report.describe(policy);
     report.model = prepared.overlay.as_ref().map(ModelReport::new);
     let egress = prepared.egress.as_ref().map(|egress| egress as &dyn Serve);
     let later = Later {
@@ -195,6 +216,7 @@ fn attempt(
         serve: egress,
         judge,
         scout,
+        layers: stage.as_ref().map(Stage::layers).unwrap_or_default(),
         meanwhile: &mut enter,
     };
     let launched = launch::run(&prepared.plan, aid);
@@ -247,18 +269,35 @@ pub struct Prepared {
     /// Variables that do not pass.
     pub withheld: Vec<OsString>,
     pub home: Option<PathBuf>,
+    /// What the caller should hear of what lies at the project's path.
+    pub remark: Option<&'static str>,
 }
 
-/// From what was typed to a plan.
+/// From what was typed to a plan. Changes nothing.
 pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
-    prepare_and(options, run_id, &mut |_| {})
+    prepare_on(options, run_id, &mut |_, _, _| Ok(()))
 }
 
-/// As `prepare`; `alone` is called as soon as it is known that the run reaches no network at all.
-fn prepare_and(options: &Options, run_id: &str, alone: &mut dyn FnMut(&ResolvedPolicy)) -> Result<Prepared, Refusal> {
+/// What a run reaches of the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Nothing,
+    Something,
+}
+
+/// As `prepare`; `set` is called when all is decided but what the survey finds, and puts in place what it is to see.
+fn prepare_on(
+    options: &Options,
+    run_id: &str,
+    set: &mut dyn FnMut(&ResolvedPolicy, &Scene, Reach) -> Result<(), StageError>,
+) -> Result<Prepared, Refusal> {
     let scene = Scene::find(options.project.as_deref())?;
     let mut selected = select::select(options.policy.as_deref(), &scene)?;
     select::add_flags(&mut selected, &options.flags, &scene)?;
+    if options.workspace != Workspace::Shared {
+        stage::check(options.workspace, &selected.policy)?;
+        select::add_workspace(&mut selected, &scene)?;
+    }
     let name = options.command.first().ok_or(Refusal::NoCommand)?;
     let here = env::current_dir().map_err(SceneError::NoCwd)?;
     let command = find_command(name, &here, env::var_os("PATH").as_deref())?;
@@ -271,18 +310,21 @@ fn prepare_and(options: &Options, run_id: &str, alone: &mut dyn FnMut(&ResolvedP
     }
     let policy = &selected.policy;
     let egress = egress::plan(policy, overlay.as_ref())?;
-    if egress.is_none() && policy.network == Network::Off {
-        alone(policy);
-    }
     let (mut passed, withheld) = policy.env.apply(env::vars_os());
     add_terminal(&mut passed);
     add(&mut passed, egress.as_ref().map(Egress::env));
     add(&mut passed, overlay.as_ref().map(|overlay| overlay.env.clone()));
     let (config, state) = (config_dir(), state_dir());
     guard::check(policy, state.as_deref())?;
+    let reach = match (&egress, &policy.network) {
+        (None, Network::Off) => Reach::Nothing,
+        (Some(_), _) | (None, Network::Names { .. } | Network::Host) => Reach::Something,
+    };
+    set(policy, &scene, reach)?;
     let setting = Setting {
         project: &scene.project,
-        cwd: &scene.cwd,
+        // A worktree has only what was committed.
+        cwd: if scene.cwd.is_dir() { &scene.cwd } else { &scene.project },
         home: scene.home.as_deref(),
         config: config.as_deref(),
         state: state.as_deref(),
@@ -305,6 +347,7 @@ fn prepare_and(options: &Options, run_id: &str, alone: &mut dyn FnMut(&ResolvedP
         files: files.collect(),
         receipt: options.receipt,
         observe: options.observe,
+        workspace: options.workspace,
     };
     let plan = lower::lower(policy, &terrain, kernel, request)?;
     Ok(Prepared {
@@ -315,6 +358,7 @@ fn prepare_and(options: &Options, run_id: &str, alone: &mut dyn FnMut(&ResolvedP
         egress,
         withheld,
         home: scene.home,
+        remark: None,
     })
 }
 
@@ -364,33 +408,3 @@ fn caller() -> Caller {
         user,
     }
 }
-
-fn describe(policy: &ResolvedPolicy, report: &mut Report) {
-    report.layers.network = match policy.network {
-        Network::Off => "loopback only",
-        Network::Names { .. } => "loopback, and the names allowed through the supervisor",
-        Network::Host => "the host's network namespace",
-    };
-    let (isolation, not_given): (&'static str, &[&'static str]) = match (policy.mode, policy.isolation) {
-        (Mode::Inherit, _) => ("none", NOT_IN_INHERIT),
-        (Mode::Restricted, Isolation::Namespaces) => ("namespaces", &[]),
-        (Mode::Restricted, Isolation::Landlock) => ("landlock", NOT_IN_LANDLOCK),
-    };
-    report.layers.isolation = isolation;
-    report.layers.not_given = not_given.to_vec();
-}
-
-const NOT_IN_INHERIT: &[&str] = &[
-    "filesystem isolation",
-    "network isolation",
-    "system call filter",
-    "private HOME and /tmp",
-];
-
-const NOT_IN_LANDLOCK: &[&str] = &[
-    "names, sizes and times of files outside what is granted stay visible",
-    "no private HOME, /tmp or /dev/shm",
-    "no process namespace: other processes of the user are visible, and ending the tree is best effort",
-    "nothing protects .git/hooks and its kin inside writable trees",
-    "permissions, owners, times and attributes of files outside are protected by their owners only",
-];

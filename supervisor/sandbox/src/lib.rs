@@ -14,5 +14,6 @@ pub mod seccomp;
 pub mod steps;
 pub mod survey;
 pub mod sys;
+pub mod workspace;
 
 pub use control::Cause;

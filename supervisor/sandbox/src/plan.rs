@@ -24,6 +24,29 @@ pub enum Containment {
     Inherit,
 }
 
+/// What the command gets where the project lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Workspace {
+    /// The project itself.
+    #[default]
+    Shared,
+    /// A view of it that takes every change, and leaves the project as it is.
+    Cow,
+    /// A git worktree of its last commit, on a branch of its own.
+    Worktree,
+}
+
+impl Workspace {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::Cow => "cow",
+            Self::Worktree => "worktree",
+        }
+    }
+}
+
 /// A namespace the command gets for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Namespace {
@@ -317,6 +340,7 @@ pub struct CommandPlan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxPlan {
     pub containment: Containment,
+    pub workspace: Workspace,
     pub identity: Identity,
     pub namespaces: Vec<Namespace>,
     pub cgroup: cgroup::Request,

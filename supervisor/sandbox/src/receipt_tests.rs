@@ -21,6 +21,7 @@ fn bind(at: &str, access: Access) -> MountStep {
 /// `restricted` in `/p`, roughly.
 fn plan() -> SandboxPlan {
     SandboxPlan {
+        workspace: crate::plan::Workspace::Shared,
         containment: Containment::Namespaces,
         identity: Identity {
             uid: 1000,

@@ -3,7 +3,7 @@
 //! Pure. `launch` does what [`Who::Supervisor`] does, `init` what [`Who::Init`] does, `init::agent` the rest. A test reads
 //! their sources and fails if their order is another one than this.
 
-use crate::plan::{Containment, Namespace, SandboxPlan};
+use crate::plan::{Containment, Namespace, SandboxPlan, Workspace};
 use crate::receipt::Wish;
 
 /// The process that takes a step.
@@ -31,6 +31,7 @@ impl Who {
 /// One step, in the order of [`Step::ORDER`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
+    Workspace,
     Janitor,
     Companion,
     Cgroup,
@@ -63,7 +64,8 @@ pub enum Step {
 
 impl Step {
     /// The order in which they are carried out.
-    pub const ORDER: [Self; 28] = [
+    pub const ORDER: [Self; 29] = [
+        Self::Workspace,
         Self::Janitor,
         Self::Companion,
         Self::Cgroup,
@@ -97,6 +99,7 @@ impl Step {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Workspace => "workspace",
             Self::Cgroup => "cgroup",
             Self::Placeholders => "placeholders",
             Self::Janitor => "janitor",
@@ -131,7 +134,8 @@ impl Step {
     #[must_use]
     pub fn who(self) -> Who {
         match self {
-            Self::Cgroup
+            Self::Workspace
+            | Self::Cgroup
             | Self::Placeholders
             | Self::Janitor
             | Self::Companion
@@ -166,6 +170,9 @@ impl Step {
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
+            Self::Workspace => {
+                "before anything is looked at: whatever follows sees, covers and watches the copy, and never the project"
+            }
             Self::Cgroup => {
                 "before the command's process exists, so that it lives inside its limits; those of v1 while the new root is built"
             }
@@ -214,6 +221,7 @@ impl Step {
     pub fn applies(self, plan: &SandboxPlan) -> bool {
         let namespace = |wanted| plan.namespaces.contains(&wanted);
         match self {
+            Self::Workspace => plan.workspace != Workspace::Shared,
             Self::Placeholders => !plan.placeholders.is_empty(),
             Self::Sources | Self::Identity => plan.identity.from_root,
             Self::Namespaces => !plan.namespaces.is_empty(),

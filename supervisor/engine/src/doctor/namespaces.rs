@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use glee_policy::Flags;
-use glee_sandbox::launch::{self, Aid, End};
+use glee_sandbox::launch::{self, End};
 use glee_sandbox::lower::SANDBOX_ID;
+use glee_sandbox::plan::Workspace;
 use glee_sandbox::receipt::Wish;
 use glee_sandbox::seccomp::Observe;
 use glee_sandbox::sys::mount::{self, NODEV, NOSUID, RDONLY};
@@ -202,6 +202,7 @@ fn build(project: Option<&Path>) -> Account {
         key_file: None,
         audit: Need::Wanted,
         observe: Observe::Nothing,
+        workspace: Workspace::Shared,
         command,
     };
     // A system without `true` (an image with nothing but us) still has us.
@@ -214,14 +215,8 @@ fn build(project: Option<&Path>) -> Account {
         run::prepare(&options(vec!["true".into()]), &run_id()).or_else(|_| run::prepare(&options(own()), &run_id()));
     let prepared = prepared.map_err(|refusal| (refusal.to_string(), refusal.help().unwrap_or_default()))?;
     let started = Instant::now();
-    let aid = Aid {
-        serve: None,
-        judge: None,
-        scout: None,
-        meanwhile: &mut || ControlFlow::Continue(()),
-    };
-    let (outcome, _leaving) =
-        launch::run(&prepared.plan, aid).map_err(|error| (error.to_string(), error.help().unwrap_or_default()))?;
+    let outcome =
+        launch::run_plain(&prepared.plan).map_err(|error| (error.to_string(), error.help().unwrap_or_default()))?;
     match outcome.end {
         End::Exited(0) => Ok(format!("yes, in {:.1} ms", started.elapsed().as_secs_f64() * 1000.0)),
         End::Exited(status) => Err((

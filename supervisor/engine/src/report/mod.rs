@@ -3,6 +3,7 @@
 mod changes;
 mod denials;
 mod destination;
+mod layers;
 mod model;
 mod receipt;
 mod time;
@@ -15,6 +16,7 @@ use glee_egress::record::Attempt;
 use glee_egress::report::Report as Served;
 use glee_sandbox::Cause;
 use glee_sandbox::launch::{End, Outcome};
+use glee_sandbox::plan::Workspace;
 use glee_sandbox::receipt::{Receipt, Wish};
 use serde::Serialize;
 
@@ -38,6 +40,8 @@ pub struct Report {
     pub command: Vec<String>,
     /// Where it ran. `null` if that was not found out.
     pub project: Option<String>,
+    /// What lay there, and what became of it.
+    pub workspace: WorkspaceReport,
     pub exit_code: Option<i32>,
     pub signal: Option<i32>,
     pub outcome: &'static str,
@@ -77,6 +81,48 @@ pub struct Report {
     pub omitted: Vec<String>,
     /// The entry in the audit log that was written before the command started. `null` if there is none.
     pub audit: Option<Mark>,
+}
+
+/// The copy of the project that the command worked on, if it was one.
+#[derive(Debug, Serialize)]
+pub struct WorkspaceReport {
+    /// `shared`, `cow` or `worktree`.
+    pub kind: &'static str,
+    /// Names that are not what they are in the project.
+    pub created: u64,
+    pub changed: u64,
+    pub deleted: u64,
+    /// Where what changed is kept: the run for `runs diff` and `runs apply`.
+    pub kept: Option<String>,
+    /// What was changed and is not kept.
+    pub not_kept: Vec<String>,
+    /// Why nothing of it is kept.
+    pub lost: Option<String>,
+    /// The branch of a worktree that is kept, and where it lies.
+    pub branch: Option<String>,
+    pub path: Option<String>,
+    /// Commits on that branch since it began.
+    pub commits: u64,
+    /// Is there work in the worktree that is in no commit?
+    pub uncommitted: bool,
+}
+
+impl Default for WorkspaceReport {
+    fn default() -> Self {
+        Self {
+            kind: Workspace::Shared.name(),
+            created: 0,
+            changed: 0,
+            deleted: 0,
+            kept: None,
+            not_kept: Vec::new(),
+            lost: None,
+            branch: None,
+            path: None,
+            commits: 0,
+            uncommitted: false,
+        }
+    }
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -120,6 +166,7 @@ impl Report {
             receipt: ReceiptReport::default(),
             command: command.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
             project: None,
+            workspace: WorkspaceReport::default(),
             exit_code: None,
             signal: None,
             outcome: "refused",

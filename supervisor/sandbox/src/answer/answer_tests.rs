@@ -57,6 +57,7 @@ fn bind(at: &str, access: Access) -> MountStep {
 fn plan() -> SandboxPlan {
     let read = READ_FILE | READ_DIR | EXECUTE;
     SandboxPlan {
+        workspace: crate::plan::Workspace::Shared,
         containment: Containment::Namespaces,
         identity: Identity {
             uid: 1000,

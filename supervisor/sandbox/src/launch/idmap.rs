@@ -99,7 +99,12 @@ pub(crate) fn map_text(from: u32, to: u32) -> String {
 
 /// A user namespace that exists only for its map. The end of its one process is nobody's concern until the sandbox is on
 /// its way.
-fn user_namespace(mut holder: Holder, map: IdMap, identity: &Identity, holders: &mut Holders) -> io::Result<OwnedFd> {
+pub(crate) fn user_namespace(
+    mut holder: Holder,
+    map: IdMap,
+    identity: &Identity,
+    holders: &mut Holders,
+) -> io::Result<OwnedFd> {
     let pid = holder.pid();
     let made = write_maps(
         pid,

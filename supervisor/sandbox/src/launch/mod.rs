@@ -40,6 +40,7 @@ use crate::seccomp::{self, Arch, Table};
 use crate::sys::event;
 use crate::sys::term::Size;
 use crate::sys::{fd, path, socket, term};
+use crate::workspace::Layer;
 use changes::{Crew, Since};
 use companion::Companion;
 use janitor::Janitor;
@@ -56,6 +57,8 @@ pub struct Aid<'a> {
     pub judge: Option<&'a dyn Judge>,
     /// Sent before there was a plan.
     pub scout: Option<Scout>,
+    /// Those of a copy that is in place.
+    pub layers: &'a [Layer],
     /// Done while the sandbox is being built, before anything runs in it. `Break` calls the run off.
     pub meanwhile: &'a mut dyn FnMut() -> ControlFlow<()>,
 }
@@ -66,6 +69,7 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
         serve,
         judge,
         scout,
+        layers,
         meanwhile,
     } = aid;
     let (started, since) = (Instant::now(), Since::now());
@@ -100,12 +104,25 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
         janitor: &janitor,
         companion: companion.as_ref(),
         judge: judge.filter(|_| changes::concerns(plan)),
+        layers,
     };
     let building = Building { scout, meanwhile };
     let result = guarded(plan, &table, &filter, Ends { ours, theirs }, caller, building);
     let served = companion.and_then(Companion::finish);
     let leaving = janitor.dismiss();
     result.map(|outcome| (Outcome { served, ..outcome }, leaving))
+}
+
+/// As `run`, for who brings nothing.
+pub fn run_plain(plan: &SandboxPlan) -> Result<Outcome, LaunchError> {
+    let aid = Aid {
+        serve: None,
+        judge: None,
+        scout: None,
+        layers: &[],
+        meanwhile: &mut || ControlFlow::Continue(()),
+    };
+    run(plan, aid).map(|(outcome, _leaving)| outcome)
 }
 
 /// The run proper: whatever it makes is gone when it returns.
@@ -182,6 +199,7 @@ pub(crate) struct Caller<'a> {
     janitor: &'a Janitor<'a>,
     companion: Option<&'a Companion>,
     judge: Option<&'a dyn Judge>,
+    layers: &'a [Layer],
 }
 
 /// The control groups, removed on every way out.

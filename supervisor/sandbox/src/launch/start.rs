@@ -19,6 +19,7 @@ use crate::seccomp;
 use crate::sys::canary::Bait;
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::{fd, path};
+use crate::workspace::Layer;
 
 /// What is of use until the sandbox is built.
 pub(super) struct Building<'a> {
@@ -127,7 +128,7 @@ pub(super) fn start(
             let admitted = abroad
                 .map_or(Ok(()), Abroad::come_home)
                 .map_err(named("network namespace"))
-                .and_then(|()| admit(plan, &mut child))
+                .and_then(|()| admit(plan, &mut child, caller.layers))
                 .and_then(|()| mapped.map_or_else(|| hand_over(&inheritance.trees, plan, &child), Ok))
                 .and_then(|holders| match (building.meanwhile)() {
                     ControlFlow::Continue(()) => entrust(&child, caller).map(|()| holders),
@@ -154,7 +155,7 @@ pub(super) fn start(
 }
 
 /// Gives the child its identity, and lets it go on.
-fn admit(plan: &SandboxPlan, child: &mut Child) -> Result<(), LaunchError> {
+fn admit(plan: &SandboxPlan, child: &mut Child, layers: &[Layer]) -> Result<(), LaunchError> {
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
     if plan.containment == Containment::Namespaces && child.namespaces.contains(&Namespace::User) {
         let (uid, gid) = (plan.identity.uid, plan.identity.gid);
@@ -166,7 +167,7 @@ fn admit(plan: &SandboxPlan, child: &mut Child) -> Result<(), LaunchError> {
     }
     if plan.containment == Containment::Namespaces {
         // Before the child goes on: nothing may appear between its look and ours, and it can still be looked into.
-        child.warden = Warden::start(plan, child.pid).map_err(named("watch"))?;
+        child.warden = Warden::start(plan, child.pid, layers).map_err(named("watch"))?;
     }
     Order::Go.send(child.control.as_fd()).map_err(named("start"))
 }

@@ -9,8 +9,8 @@ use glee_policy::resolved::FsAccess;
 
 use super::covers::{Covers, glee, hidden, islands};
 use super::{Request, base};
-use crate::plan::{Access, IdMap, Identity, Kind, MadeFile, MountStep, Placeholder, Watch};
-use crate::survey::{Node, Place, Terrain, private_dirs};
+use crate::plan::{Access, IdMap, Identity, Kind, MadeFile, MountStep, Placeholder, Watch, Workspace};
+use crate::survey::{GitDir, Node, Place, Terrain, private_dirs};
 
 /// Directories of the system: their owners are not mapped to the sandbox's user, whatever is granted.
 const SYSTEM_DIRS: &[&str] = &[
@@ -55,7 +55,7 @@ pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Ident
             layout.insert(at.clone(), MountStep::Private { at, name });
         }
     }
-    grants(policy, terrain, identity, &mut layout, &mut trees);
+    grants(policy, terrain, identity, request, &mut layout, &mut trees);
     let links = links(policy, terrain, &layout);
     trees.steps.extend(layout.into_values());
     made(files, &mut trees);
@@ -120,6 +120,7 @@ fn grants(
     policy: &ResolvedPolicy,
     terrain: &Terrain,
     identity: &Identity,
+    request: &Request,
     layout: &mut BTreeMap<PathBuf, MountStep>,
     trees: &mut Trees,
 ) {
@@ -133,7 +134,11 @@ fn grants(
             FsAccess::Read => Access::ReadOnly,
             FsAccess::ReadWrite => Access::ReadWrite,
         };
-        let idmap = idmap(path, place, identity);
+        // A view is mapped below, not itself.
+        let outside = |dir: &GitDir| dir.outside && path.starts_with(&dir.path);
+        let copied = path.starts_with(&terrain.project) || terrain.git.iter().any(outside);
+        let viewed = request.workspace == Workspace::Cow && copied;
+        let idmap = idmap(path, place, identity).filter(|_| !viewed);
         let (from, at) = (path.to_owned(), path.to_owned());
         layout.insert(
             at.clone(),
