@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use glee_policy::Flags;
+use glee_sandbox::plan::Records;
 use glee_sandbox::receipt::Wish;
 use glee_sandbox::seccomp::Observe;
 
@@ -32,6 +33,8 @@ pub struct Options {
     pub audit: Need,
     /// How much of what the command tries is looked at for the report.
     pub observe: Observe,
+    /// Are Landlock's own records taken from the kernel's audit?
+    pub records: Records,
     pub command: Vec<OsString>,
 }
 
@@ -49,6 +52,7 @@ impl Options {
             key_file: None,
             audit: Need::Wanted,
             observe: Observe::Attempts,
+            records: Records::Leave,
             command,
         }
     }

@@ -12,6 +12,7 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Isolation, Mode, Network};
 use glee_sandbox::launch::{self, Judge, LaunchError, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
+pub use glee_sandbox::plan::Records;
 use glee_sandbox::plan::SandboxPlan;
 pub use glee_sandbox::seccomp::Observe;
 use glee_sandbox::survey::{self, Caller, NotFound, Setting, SurveyError, find_command};
@@ -274,6 +275,7 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
         files: files.collect(),
         receipt: options.receipt,
         observe: options.observe,
+        records: options.records,
     };
     let plan = lower::lower(policy, &terrain, kernel, request)?;
     Ok(Prepared {

@@ -12,6 +12,7 @@ use std::time::Instant;
 use glee_policy::Flags;
 use glee_sandbox::launch::{self, End};
 use glee_sandbox::lower::SANDBOX_ID;
+use glee_sandbox::plan::Records;
 use glee_sandbox::receipt::Wish;
 use glee_sandbox::seccomp::Observe;
 use glee_sandbox::sys::mount::{self, NODEV, NOSUID, RDONLY};
@@ -201,6 +202,7 @@ fn build(project: Option<&Path>) -> Account {
         key_file: None,
         audit: Need::Wanted,
         observe: Observe::Nothing,
+        records: Records::Leave,
         command,
     };
     // A system without `true` (an image with nothing but us) still has us.

@@ -71,7 +71,16 @@ impl<'a> Explainer<'a> {
         let (what, rule, hint) = match &denied.subject {
             Subject::Call => (
                 What::Name(denied.syscall.clone()),
-                format!("seccomp: {}", denied.why),
+                match denied.because {
+                    Because::Filter => format!("seccomp: {}", denied.why),
+                    Because::Absent
+                    | Because::ReadOnly
+                    | Because::Pinned
+                    | Because::Covered
+                    | Because::NotGranted
+                    | Because::Owner
+                    | Because::Unreachable => denied.why.clone(),
+                },
                 "no policy key allows this call".to_owned(),
             ),
             Subject::Path(path) => {

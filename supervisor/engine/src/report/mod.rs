@@ -53,6 +53,10 @@ pub struct Report {
     pub denials: Vec<Denial>,
     /// Refusals beyond the thousand that are listed.
     pub denials_omitted: u64,
+    /// Refusals that the kernel counted and whose records were lost (`--kernel-audit`).
+    pub denials_lost: u64,
+    /// Calls of the command that were looked at, allowed or not.
+    pub observed_calls: u64,
     pub egress: Vec<Attempt>,
     /// How an agent CLI reached its model, and what it used. `null` for any other command.
     pub model: Option<ModelReport>,
@@ -132,6 +136,8 @@ impl Report {
             max_rss_kb: 0,
             denials: Vec::new(),
             denials_omitted: 0,
+            denials_lost: 0,
+            observed_calls: 0,
             egress: Vec::new(),
             model: None,
             changed_files: Vec::new(),
@@ -193,6 +199,8 @@ impl Report {
             .collect();
         self.denials.extend(explainer.limits(outcome));
         self.denials_omitted = outcome.refusals.omitted;
+        self.denials_lost = outcome.refusals.lost;
+        self.observed_calls = outcome.refusals.seen;
     }
 
     /// Fills in what happened, and returns the exit status the contract gives it.

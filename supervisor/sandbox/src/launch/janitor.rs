@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use super::changes::{self, Crew, Since};
 use super::outcome::LaunchError;
-use super::{placeholders, quarantine, setids};
+use super::{denials, placeholders, quarantine, setids};
 use crate::cgroup::{self, Facts};
-use crate::plan::{Containment, SandboxPlan};
+use crate::plan::{Containment, Records, SandboxPlan};
 use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::socket::Wait;
@@ -31,8 +31,9 @@ struct Hired {
 /// Starts the janitor, unless this run makes nothing that could outlive it.
 pub(super) fn start(facts: &Facts, plan: &SandboxPlan, since: Since) -> Result<Janitor, LaunchError> {
     let named = |error| LaunchError::step("janitor", error);
+    let leaves_audit = plan.records == Records::Take;
     let leaves_names = !plan.placeholders.is_empty() || !plan.git.trees.is_empty();
-    if !leaves_names && !setids::concerns(plan) && !cgroup::may_create(facts) {
+    if !leaves_audit && !leaves_names && !setids::concerns(plan) && !cgroup::may_create(facts) {
         return Ok(Janitor(None));
     }
     let (ours, theirs) = socket::pair().map_err(named)?;
@@ -105,6 +106,7 @@ fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan, since: Si
         let _ = event::poll(&[(Some(tree.as_fd()), Want::Read)], Some(PATIENCE));
     }
     drop(locks);
+    denials::records::put_back();
     let end = Instant::now() + PATIENCE;
     while cgroup::any_left(facts) && Instant::now() < end {
         cgroup::sweep_stale(facts);

@@ -19,13 +19,14 @@ mod supervise;
 mod terminal;
 mod warden;
 
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
 pub use changes::{Change, Changed, Changes, Doubt, Found, Judge, Verdict};
 pub use companion::Serve;
+pub use denials::records::NoRecords;
 pub use denials::{Because, Denied, DeniedKind, Refusals, Subject};
 pub use outcome::{Appeared, End, LaunchError, Layers, Outcome};
 
@@ -42,6 +43,7 @@ use crate::sys::term::Size;
 use crate::sys::{fd, path, socket, term};
 use changes::{Before, Crew, Since};
 use companion::Companion;
+use denials::records::Records;
 use idmap::{Holders, Trees};
 use janitor::Janitor;
 use placeholders::Placeholders;
@@ -62,6 +64,7 @@ pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>, judge: Option<&dyn Jud
     let signals =
         event::signal_fd(&supervise::signals(&ignored)).map_err(|error| LaunchError::step("signals", error))?;
     let (ours, theirs) = socket::pair().map_err(|error| LaunchError::step("control socket", error))?;
+    denials::records::put_back();
     let facts = cgroup::detect();
     // Before anything is made that would outlive us.
     let janitor = janitor::start(&facts, plan, since)?;
@@ -109,7 +112,17 @@ fn guarded(
             .entrust_lock(lock)
             .map_err(|error| LaunchError::step("janitor", error))?;
     }
-    let (mut child, groups) = start(plan, filter, ends, born_into, &caller)?;
+    let records = Records::start(plan, table)?;
+    if let Some(records) = &records {
+        let held = caller.janitor.entrust_lock(records.lock());
+        held.map_err(|error| LaunchError::step("janitor", error))?;
+    }
+    let maker = records.as_ref().map(Records::maker);
+    let (mut child, groups) = start(plan, filter, ends, born_into, maker, &caller)?;
+    if let Some(records) = &records {
+        // Without it only pids are missing.
+        let _ = records.inside(child.pid);
+    }
     let before = child.before.take();
     // While the child builds its root: this takes no time that anybody waits for.
     let denials = denials::start_early(plan, table)?;
@@ -118,6 +131,9 @@ fn guarded(
         Containment::Landlock | Containment::Inherit => Ahead::default(),
     };
     let mut outcome = supervise::watch(plan, child, denials, table, &groups.group, &caller)?;
+    if let Some(records) = records {
+        outcome.refusals = records.finish(outcome.refusals);
+    }
     if plan.containment == Containment::Namespaces {
         let found = quarantine::after(plan, &ahead);
         outcome.set_aside.extend(found.aside);
@@ -223,6 +239,7 @@ fn start(
     filter: &[seccomp::Instruction],
     ends: Ends,
     born_into: Option<Groups>,
+    maker: Option<&CString>,
     caller: &Caller<'_>,
 ) -> Result<(Child, Groups), LaunchError> {
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
@@ -246,6 +263,7 @@ fn start(
         ignored: caller.ignored.clone(),
         started: caller.started,
         listed: caller.judge.is_some(),
+        maker: maker.cloned(),
         watch_memory: false,
     };
     // The cgroup namespace comes later, from inside: its root must be the group that the child has entered by then. So

@@ -18,7 +18,7 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Backend, Isolation, Mode, Network};
 
 use crate::cgroup;
-use crate::plan::{CommandPlan, Containment, Doors, Identity, MadeFile, Namespace, SandboxPlan};
+use crate::plan::{CommandPlan, Containment, Doors, Identity, MadeFile, Namespace, Records, SandboxPlan};
 use crate::receipt;
 use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, Observe, SocketRule};
 use crate::survey::Terrain;
@@ -54,6 +54,7 @@ pub struct Request {
     pub receipt: receipt::Wish,
     /// How much of what the command tries is looked at for the report.
     pub observe: Observe,
+    pub records: Records,
 }
 
 /// A clause that cannot be enforced here.
@@ -138,6 +139,7 @@ pub fn lower(
         rlimits: rlimits(policy, containment),
         landlock,
         seccomp: seccomp(policy, containment, request.observe),
+        records: request.records,
         receipt: request.receipt,
         canaries: Vec::new(),
         command: CommandPlan {

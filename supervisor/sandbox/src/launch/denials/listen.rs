@@ -47,6 +47,8 @@ pub(super) struct Listener<'a> {
     book: Book,
     passed: Passed,
     bound: HashSet<Vec<u8>>,
+    /// Calls that were looked at.
+    seen: u64,
 }
 
 /// A refusal foreseen, to be compared with what the caller could do outside.
@@ -71,6 +73,7 @@ impl<'a> Listener<'a> {
             book: Book::default(),
             passed: Passed::default(),
             bound: HashSet::new(),
+            seen: 0,
         }
     }
 
@@ -79,7 +82,10 @@ impl<'a> Listener<'a> {
     }
 
     pub(super) fn into_refusals(self) -> Refusals {
-        self.book.into_refusals()
+        Refusals {
+            seen: self.seen,
+            ..self.book.into_refusals()
+        }
     }
 
     /// Waits for a call and answers it. False: there was none, because its caller died, or all have, or we were interrupted.
@@ -95,6 +101,7 @@ impl<'a> Listener<'a> {
             nr: notice.nr.unsigned_abs(),
             args: notice.args,
         };
+        self.seen += 1;
         match self.table.decide(&self.spec, Arch::NATIVE, &call) {
             Verdict::Observe => self.observe(notice, call.nr),
             Verdict::Deny(denial) => {

@@ -92,13 +92,18 @@ pub struct Refusals {
     pub list: Vec<Denied>,
     /// Refusals beyond the list's bound.
     pub omitted: u64,
+    /// Refusals that the kernel counted and nobody could read.
+    pub lost: u64,
+    /// Calls that were looked at, refused or not.
+    pub seen: u64,
 }
 
 impl Refusals {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        out.extend(self.omitted.to_le_bytes());
-        out.extend((self.list.len() as u64).to_le_bytes());
+        for number in [self.omitted, self.lost, self.seen, self.list.len() as u64] {
+            out.extend(number.to_le_bytes());
+        }
         for row in &self.list {
             let kind = KINDS.iter().position(|kind| *kind == row.kind).unwrap_or(0);
             let because = REASONS.iter().position(|reason| *reason == row.because).unwrap_or(0);
@@ -127,13 +132,18 @@ impl Refusals {
     /// `None` for anything that `encode` would not have written.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut rest = Reader(bytes);
-        let omitted = rest.number()?;
+        let (omitted, lost, seen) = (rest.number()?, rest.number()?, rest.number()?);
         let count = rest.number()?;
         let mut list = Vec::new();
         for _ in 0..count {
             list.push(rest.row()?);
         }
-        rest.0.is_empty().then_some(Self { list, omitted })
+        rest.0.is_empty().then_some(Self {
+            list,
+            omitted,
+            lost,
+            seen,
+        })
     }
 }
 
