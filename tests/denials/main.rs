@@ -12,6 +12,7 @@ mod builds;
 mod listener;
 #[path = "../soak/programs.rs"]
 mod programs;
+mod records;
 mod seeded;
 mod stress;
 mod support;
@@ -31,5 +32,6 @@ glee_tests::claims! {
     sixty_four_threads_racing_a_path_reach_nothing => crate::stress::race;
     processes_that_vanish_or_stop_do_no_harm => crate::stress::awkward;
     a_process_that_hides_its_memory_is_reported_all_the_same => crate::stress::undumpable;
+    records_of_landlock_are_read_and_audit_is_as_it_was => crate::records::prove;
     clean_builds_have_next_to_no_false_reports => crate::builds::prove;
 }

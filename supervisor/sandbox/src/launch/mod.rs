@@ -132,6 +132,7 @@ fn guarded(
     };
     let mut outcome = supervise::watch(plan, child, denials, table, &groups.group, &caller)?;
     if let Some(records) = records {
+        records.last_word();
         outcome.refusals = records.finish(outcome.refusals);
     }
     if plan.containment == Containment::Namespaces {

@@ -19,6 +19,8 @@ use crate::seccomp::{Arch, Table};
 use crate::sys::process::Pid;
 
 const MOST_OPEN: usize = 1024;
+/// Of one refusal: the access, the call, its command line and the end.
+const RECORDS: u64 = 4;
 /// Refusals of one call: it names few paths.
 const MOST_OF_A_CALL: usize = 8;
 
@@ -108,13 +110,15 @@ impl<'a> Collector<'a> {
         self.counted.is_some() || self.domain.is_none()
     }
 
-    pub(super) fn into_refusals(mut self) -> Refusals {
+    /// `dropped`: records of the whole machine that the kernel lost meanwhile.
+    pub(super) fn into_refusals(mut self, dropped: u64) -> Refusals {
         let open: Vec<Event> = self.open.keys().copied().collect();
         open.into_iter().for_each(|event| self.close(event));
         Refusals {
             lost: match self.counted {
                 Some(counted) => counted.saturating_sub(self.recorded),
-                None => self.gap.into(),
+                // Its last word was lost, too. Of the machine's, ours are by far the most.
+                None => dropped.div_ceil(RECORDS).max(self.gap.into()),
             },
             ..self.book.into_refusals()
         }

@@ -11,7 +11,7 @@ fn collect(records: &[(u16, &str)]) -> Refusals {
     for (kind, text) in records {
         collector.take(*kind, text.as_bytes());
     }
-    collector.into_refusals()
+    collector.into_refusals(0)
 }
 
 fn rows(refusals: &Refusals) -> Vec<(DeniedKind, String, &str, &str, u64)> {
@@ -141,7 +141,7 @@ fn a_flood_of_events_without_end_is_bounded() {
         collector.take(parse::ACCESS, text.as_bytes());
         assert!(collector.open.len() <= MOST_OPEN);
     }
-    let found = collector.into_refusals();
+    let found = collector.into_refusals(0);
     assert_eq!(
         found.list.iter().map(|row| row.count).sum::<u64>() + found.omitted,
         10_000

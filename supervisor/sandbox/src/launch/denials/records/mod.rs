@@ -84,6 +84,11 @@ impl Records {
         self.reader.tell(&init.0.to_le_bytes())
     }
 
+    /// Nobody is left inside, and what holds the domain is about to be let go.
+    pub(in crate::launch) fn last_word(&self) {
+        self.switch.lift();
+    }
+
     /// Adds what the kernel recorded to what the listener noted. The sandbox must be gone.
     pub(in crate::launch) fn finish(self, noted: Refusals) -> Refusals {
         match self.reader.finish() {
@@ -107,6 +112,7 @@ fn serve(mut collector: Collector<'_>, socket: &OwnedFd) -> io::Result<Refusals>
         // The run ended before there were any.
         return Ok(Refusals::default());
     };
+    let before = audit::status().map_or(0, |status| status.lost);
     loop {
         let fds = [(Some(records.as_fd()), Want::Read), (Some(socket.as_fd()), Want::Read)];
         let ready = event::poll(&fds, None)?;
@@ -126,7 +132,8 @@ fn serve(mut collector: Collector<'_>, socket: &OwnedFd) -> io::Result<Refusals>
         let quiet = event::poll(&[(Some(records.as_fd()), Want::Read)], Some(SILENCE))?;
         let silent = !quiet.first().is_some_and(|r| r.readable || r.hangup);
         if Instant::now() >= end || (came == 0 && silent && collector.is_complete()) {
-            return Ok(collector.into_refusals());
+            let after = audit::status().map_or(before, |status| status.lost);
+            return Ok(collector.into_refusals(after.wrapping_sub(before).into()));
         }
     }
 }

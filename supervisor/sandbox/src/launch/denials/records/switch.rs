@@ -30,6 +30,10 @@ const OURS: Tuning = Tuning {
     backlog_wait: 0,
 };
 
+/// The same without an end to the rate, for the moment in which the kernel says how often a sandbox was refused something: a
+/// flood would else have used it up.
+const OPEN: Tuning = Tuning { rate_limit: 0, ..OURS };
+
 /// Why records cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum NoRecords {
@@ -93,6 +97,11 @@ impl Switch {
         Ok(Self { held })
     }
 
+    /// Nobody is left inside: what is recorded from now on is not to be lost.
+    pub(super) fn lift(&self) {
+        set_if_ours(&OPEN);
+    }
+
     /// For whoever must keep it on beyond our own life.
     pub(super) fn lock(&self) -> &OwnedFd {
         &self.held
@@ -119,11 +128,16 @@ pub(in crate::launch) fn put_back() {
         match fd::flock(held.as_fd(), Lock::TryExclusive) {
             Ok(()) => kept.put_back(),
             // Somebody needs it.
-            Err(_) => Ok(()),
+            Err(_) => kept.set_if_ours(&OURS),
         }
     };
     // What fails is tried again at the next start.
     let _ = attempt();
+}
+
+fn set_if_ours(tuning: &Tuning) {
+    // Without it some of what was lost is not counted.
+    let _ = Kept::open().and_then(|kept| kept.set_if_ours(tuning));
 }
 
 /// The place where the former state is written down, locked.
@@ -184,6 +198,16 @@ impl Kept {
         }))
     }
 
+    /// Only if it was us who turned it on.
+    fn set_if_ours(&self, tuning: &Tuning) -> io::Result<()> {
+        let now = audit::status()?;
+        let ours = self.read()?.is_some() && now.daemon == 0 && [OURS, OPEN].contains(&now.tuning);
+        if ours && now.tuning != *tuning {
+            audit::set(tuning)?;
+        }
+        Ok(())
+    }
+
     /// Only whoever knows that nobody needs it on.
     fn put_back(&self) -> io::Result<()> {
         if let Some(was) = self.read()? {
@@ -202,8 +226,11 @@ fn next(now: &Status, was: &Tuning) -> Option<Tuning> {
     if now.daemon != 0 || now.tuning.enabled > 1 {
         return None;
     }
-    let ours_or = |ours: u32, now: u32, was: u32| if now == ours { was } else { now };
     let now = &now.tuning;
+    if [OURS, OPEN].contains(now) {
+        return Some(*was);
+    }
+    let ours_or = |ours: u32, now: u32, was: u32| if now == ours { was } else { now };
     Some(Tuning {
         enabled: ours_or(OURS.enabled, now.enabled, was.enabled),
         rate_limit: ours_or(OURS.rate_limit, now.rate_limit, was.rate_limit),

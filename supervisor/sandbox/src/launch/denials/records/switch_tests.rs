@@ -21,6 +21,7 @@ fn now(tuning: Tuning, daemon: u32) -> Status {
 #[test]
 fn what_we_set_is_put_back() {
     assert_eq!(next(&now(OURS, 0), &WAS), Some(WAS));
+    assert_eq!(next(&now(OPEN, 0), &WAS), Some(WAS));
     assert_eq!(next(&now(WAS, 0), &WAS), None);
 }
 
