@@ -13,6 +13,8 @@ mod listener;
 #[path = "../soak/programs.rs"]
 mod programs;
 mod records;
+#[path = "../compat/rust.rs"]
+mod rust;
 mod seeded;
 mod stress;
 mod support;

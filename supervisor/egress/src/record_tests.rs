@@ -22,6 +22,7 @@ fn equal_attempts_share_a_row_and_their_bytes_add_up() {
         add(&track.counts.down, 100);
     }
     let expected = Attempt {
+        clients: Vec::new(),
         host: "a.example".to_owned(),
         port: 443,
         verdict: Outcome::Allowed,

@@ -230,7 +230,7 @@ pub struct GlobWatch {
 }
 
 /// How a door is spoken through.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Transport {
     Tcp,
     Udp,

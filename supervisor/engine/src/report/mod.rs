@@ -14,7 +14,7 @@ use std::time::SystemTime;
 use glee_egress::record::Attempt;
 use glee_egress::report::Report as Served;
 use glee_sandbox::Cause;
-use glee_sandbox::launch::{End, Outcome};
+use glee_sandbox::launch::{Client, End, Outcome};
 use glee_sandbox::receipt::{Receipt, Wish};
 use serde::Serialize;
 
@@ -166,12 +166,16 @@ impl Report {
     }
 
     /// What the companion says went in and out; what was refused is a denial too.
-    fn take_egress(&mut self, served: Option<&[u8]>) {
+    fn take_egress(&mut self, served: Option<&[u8]>, clients: &[Client]) {
         let Some(served) = served.and_then(|bytes| serde_json::from_slice::<Served>(bytes).ok()) else {
             return;
         };
-        self.denials.extend(denials::of_attempts(&served.attempts));
-        self.egress = served.attempts;
+        self.denials.extend(denials::of_attempts(&served.attempts, clients));
+        let nameless = |attempt| Attempt {
+            clients: Vec::new(),
+            ..attempt
+        };
+        self.egress = served.attempts.into_iter().map(nameless).collect();
         if let Some(model) = &mut self.model {
             model.usage = served.model.and_then(|usage| serde_json::from_value(usage).ok());
             self.egress
@@ -218,7 +222,7 @@ impl Report {
         if let Some(receipt) = &outcome.receipt {
             self.receipt.take(receipt, wish);
         }
-        self.take_egress(outcome.served.as_deref());
+        self.take_egress(outcome.served.as_deref(), &outcome.refusals.clients);
         self.appeared = outcome
             .appeared
             .iter()

@@ -27,7 +27,7 @@ use std::time::Instant;
 pub use changes::{Change, Changed, Changes, Doubt, Found, Judge, Verdict};
 pub use companion::Serve;
 pub use denials::records::NoRecords;
-pub use denials::{Because, Denied, DeniedKind, Refusals, Subject};
+pub use denials::{Because, Client, Denied, DeniedKind, Refusals, Subject};
 pub use outcome::{Appeared, End, LaunchError, Layers, Outcome};
 
 use crate::cgroup;

@@ -11,7 +11,7 @@ use super::row::{Because, Denied, DeniedKind, Refusals, Subject};
 pub(super) const MOST: usize = 1000;
 /// Of these, kept for each kind.
 const RESERVED: usize = 50;
-const KINDS: usize = 7;
+const KINDS: usize = 8;
 
 /// What was refused to whom.
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -4,13 +4,17 @@
 //! supervisor notices and ends the sandbox.
 
 mod address;
+mod arguments;
 mod beside;
 mod book;
+mod clients;
+mod full;
 mod host;
 mod inside;
 mod listen;
 mod merge;
 mod noise;
+mod passed;
 mod people;
 pub(super) mod records;
 mod row;
@@ -21,7 +25,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-pub use row::{Because, Denied, DeniedKind, Refusals, Subject};
+pub use row::{Because, Client, Denied, DeniedKind, Refusals, Subject};
 
 use super::outcome::LaunchError;
 use crate::plan::SandboxPlan;

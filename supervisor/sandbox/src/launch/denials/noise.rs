@@ -60,7 +60,9 @@ pub(super) fn is_noise(kind: DeniedKind, path: &Path) -> bool {
         DeniedKind::Read | DeniedKind::Hidden | DeniedKind::Unix => {
             NOISE.iter().any(|noise| path.starts_with(noise.at))
         }
-        DeniedKind::Write | DeniedKind::Execute | DeniedKind::Syscall | DeniedKind::Network => false,
+        DeniedKind::Write | DeniedKind::Execute | DeniedKind::Syscall | DeniedKind::Network | DeniedKind::Limit => {
+            false
+        }
     }
 }
 

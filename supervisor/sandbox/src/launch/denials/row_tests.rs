@@ -32,6 +32,14 @@ fn every_kind_reason_and_subject_survives_the_way() {
         omitted: 9,
         lost: 8,
         seen: 7,
+        clients: [Transport::Tcp, Transport::Udp]
+            .map(|transport| Client {
+                transport,
+                port: 65_535,
+                pid: 9,
+                program: "é\n".into(),
+            })
+            .to_vec(),
     };
     assert_eq!(Refusals::decode(&refusals.encode()), Some(refusals));
 }
