@@ -28,6 +28,8 @@ glee_tests::claims! {
     looks_are_reported_only_on_request => crate::words::looks;
     without_denials_only_refused_calls_are_listed => crate::words::without;
     limits_that_were_reached_are_listed => crate::words::limits;
+    open_files_and_private_space_have_an_end_that_is_listed => crate::words::full;
+    refused_connections_name_their_program => crate::words::clients;
     a_killed_listener_ends_the_run => crate::listener::killed;
     a_stopped_listener_ends_the_run => crate::listener::stopped;
     a_flood_is_bounded_and_counted => crate::stress::flood;
