@@ -56,6 +56,13 @@ pub struct Attempt {
     /// The first who made it, for whoever can tell a process by its port.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clients: Vec<Client>,
+    /// How many were made by others, or by nobody knows whom.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub others: u64,
+}
+
+fn is_none(others: &u64) -> bool {
+    *others == 0
 }
 
 /// The most clients that a row names.
@@ -148,12 +155,12 @@ impl Ledger {
             hint,
             count: 0,
             clients: Vec::new(),
+            others: 0,
         });
-        if let Ok(client) = CLIENT.try_with(|client| *client)
-            && row.clients.len() < MOST_CLIENTS
-            && !row.clients.contains(&client)
-        {
-            row.clients.push(client);
+        match CLIENT.try_with(|client| *client) {
+            Ok(client) if row.clients.contains(&client) => {}
+            Ok(client) if row.clients.len() < MOST_CLIENTS => row.clients.push(client),
+            Ok(_) | Err(_) => row.others = row.others.saturating_add(1),
         }
         row.bytes_up = row.bytes_up.saturating_add(counts.up.get());
         row.bytes_down = row.bytes_down.saturating_add(counts.down.get());

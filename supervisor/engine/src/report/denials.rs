@@ -291,7 +291,7 @@ fn who(attempt: &Attempt, clients: &[Client]) -> Option<(u32, String)> {
     let first = makers.first()?;
     let same = |client: &Client| client.program == first.program;
     // More came than have been kept: they are known only if nobody else connected to anything.
-    let all_kept = attempt.count <= attempt.clients.len() as u64;
+    let all_kept = attempt.others == 0;
     let one = makers.iter().all(|client| same(client)) && (all_kept || clients.iter().all(same));
     one.then(|| (first.pid, first.program.clone()))
 }

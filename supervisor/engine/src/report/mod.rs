@@ -173,6 +173,7 @@ impl Report {
         self.denials.extend(denials::of_attempts(&served.attempts, clients));
         let nameless = |attempt| Attempt {
             clients: Vec::new(),
+            others: 0,
             ..attempt
         };
         self.egress = served.attempts.into_iter().map(nameless).collect();

@@ -48,6 +48,7 @@ pub(super) fn through_the_broker(usage: &BrokerReport) -> Option<Attempt> {
     let forwarded = usage.requests.saturating_sub(usage.refused);
     (forwarded > 0).then(|| Attempt {
         clients: Vec::new(),
+        others: 0,
         host: endpoint.host().to_string(),
         port: endpoint.port(),
         verdict: Verdict::Allowed,

@@ -15,7 +15,7 @@ use crate::sys::socket;
 
 const MOST: usize = 4096;
 /// How often and how long to wait until the call has given the socket its address.
-const TRIES: u32 = 20;
+const TRIES: u32 = 40;
 const PATIENCE: Duration = Duration::from_micros(50);
 
 /// A caller's socket.

@@ -1,7 +1,6 @@
 //! Records of many sandboxes, of which one is ours.
 
 use super::*;
-use crate::launch::denials::row::Denied;
 
 const MAKER: &str = "g00112233445566";
 
@@ -20,18 +19,17 @@ fn rows(refusals: &Refusals) -> Vec<(DeniedKind, String, &str, &str, u64)> {
         Subject::Call => "call".to_owned(),
         Subject::Abstract(_) | Subject::Address(_) => "?".to_owned(),
     };
-    let row = |row: &'_ _| {
-        let Denied {
-            kind,
-            subject,
-            syscall,
-            program,
-            count,
-            ..
-        }: &Denied = row;
-        (*kind, text(subject), syscall.as_str(), program.as_str(), *count)
-    };
-    refusals.list.iter().map(row).collect()
+    let mut rows = Vec::new();
+    for row in &refusals.list {
+        rows.push((
+            row.kind,
+            text(&row.subject),
+            row.syscall.as_str(),
+            row.program.as_str(),
+            row.count,
+        ));
+    }
+    rows
 }
 
 const OURS: (u16, &str) = (
