@@ -82,7 +82,10 @@ fn a_row_reads_as_the_report_says() {
         "host": "a.example", "port": 0, "verdict": "refused", "via": "dns", "bytes_up": 0, "bytes_down": 0,
         "reason": "no rule allows it", "rule": null, "hint": "network: {allow: [\"a.example\"]}", "count": 1,
     }]);
-    assert_eq!(serde_json::to_value(ledger.rows().0).unwrap(), expected);
+    // Whose it was is for the supervisor, which leaves it out.
+    let (rows, _) = ledger.rows();
+    let rows: Vec<Attempt> = rows.into_iter().map(|row| Attempt { others: 0, ..row }).collect();
+    assert_eq!(serde_json::to_value(rows).unwrap(), expected);
 }
 
 #[test]
