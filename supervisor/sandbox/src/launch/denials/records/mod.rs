@@ -29,6 +29,8 @@ use crate::sys::socket::{self, Wait};
 use collect::Collector;
 use switch::Switch;
 
+/// Landlock's first with records.
+const ABI: u32 = 7;
 /// The longest record: the kernel's own bound is below.
 const LONGEST: usize = 9000;
 /// Records taken at once, before the supervisor is listened to again.
@@ -55,9 +57,9 @@ impl Records {
         if plan.landlock.is_none() {
             return Err(NoRecords::NoDomain);
         }
-        match landlock::abi() {
-            abi @ ..7 => return Err(NoRecords::TooOld { abi }),
-            _ => {}
+        let abi = landlock::abi();
+        if abi < ABI {
+            return Err(NoRecords::TooOld { abi });
         }
         let maker = maker().map_err(NoRecords::Refused)?;
         // Before anything is refused, and even before it is on.
@@ -84,7 +86,7 @@ impl Records {
         self.reader.tell(&init.0.to_le_bytes())
     }
 
-    /// Nobody is left inside, and what holds the domain is about to be let go.
+    /// Nobody is left inside, and nothing holds the domain any more: the kernel will say how often it refused something.
     pub(in crate::launch) fn last_word(&self) {
         self.switch.lift();
     }
