@@ -51,9 +51,12 @@ pub(crate) fn rules_and_hints(caller: Caller) {
 pub(crate) fn ordinary_failures(caller: Caller) {
     let world = world(caller);
     let mine = put(&world, &world.project().join("mine"), 0o644);
+    // Who makes a directory with all above it tries the last first.
+    put(&world, &world.home().join(".store/deep/file"), 0o644);
     let script = format!(
         "cat nowhere; cat /no/such/file; cat ~/not-there; mkdir /usr; ls {0}/below; cat {0}; cat /proc/self/status; \
-         echo x > /tmp/t && cat /tmp/t && rm /tmp/t; echo x > ~/mine && rm ~/mine; exec true",
+         echo x > /tmp/t && cat /tmp/t && rm /tmp/t; echo x > ~/mine && rm ~/mine; \
+         mkdir ~/.store/deep/new; mkdir -p ~/.store/deep/new && exec true",
         mine.display()
     );
     let run = prepared(&world, Policy::Named("restricted"), &[]).command(["sh", "-c", &script]);

@@ -367,7 +367,9 @@ fn private_space(root: &OwnedFd, plan: &SandboxPlan) -> Option<Space> {
 fn kind(want: Want, because: Because) -> DeniedKind {
     match want {
         Want::Connect => DeniedKind::Unix,
-        Want::Write | Want::WriteOrMake | Want::Make | Want::Replace | Want::Remove | Want::Change => DeniedKind::Write,
+        Want::Write | Want::WriteOrMake | Want::Make | Want::MakeDir | Want::Replace | Want::Remove | Want::Change => {
+            DeniedKind::Write
+        }
         Want::Read | Want::ReadOrMake | Want::Look | Want::Execute if because == Because::Absent => DeniedKind::Hidden,
         Want::Read | Want::ReadOrMake | Want::Look => DeniedKind::Read,
         Want::Execute => DeniedKind::Execute,
