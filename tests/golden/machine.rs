@@ -107,6 +107,7 @@ impl Machine {
         let (env, _) = policy.env.apply(vars.map(|(name, value)| (name.into(), value.into())));
         let request = Request {
             observe: glee_sandbox::seccomp::Observe::Attempts,
+            records: glee_sandbox::plan::Records::Leave,
             doors: Doors::default(),
             home: None,
             receipt: Wish::Take,

@@ -12,15 +12,17 @@ use glee_benches::user::{self, Turn};
 use glee_benches::workload::Work;
 use serde_json::{Value, json};
 use std::env;
+use std::ffi::OsStr;
 use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const ABOUT: &str = "denials: a cargo build, a make of C files and 20,000 opens under `run --policy workspace`, \
-    with `--no-denials`, as it is, and with `--explain`";
-/// Of a build: of refused system calls alone against no sandbox at all, and of everything against those alone.
+const ABOUT: &str = "denials: a cargo build, a make of C files and 20,000 opens under `run --policy workspace --report FILE`: \
+    refused calls only (tier 0), with Landlock's records (tier 1, as root), with a look at each attempt (tier 2), and `--explain`";
+/// Of a build: tier 0 against no sandbox at all, tier 1 and tier 2 against tier 0.
 const GOAL_CALLS: f64 = 1.02;
+const GOAL_RECORDS: f64 = 1.02;
 const GOAL_ALL: f64 = 1.05;
 const OPENS: usize = 20_000;
 const C_FILES: usize = 100;
@@ -31,23 +33,42 @@ const ROUNDS: Flag = Flag {
     value: Some("N"),
     help: "runs of each (default 15)",
 };
+const QUICK: Flag = Flag {
+    name: "--quick",
+    value: None,
+    help: "5 runs of each and no `--explain`: within two minutes, and less sure",
+};
+const QUICK_ROUNDS: usize = 5;
 
 /// How much is looked at.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Bare,
     Calls,
+    Records,
     All,
     Explain,
 }
 
 impl Way {
-    const ALL: [Way; 4] = [Way::Bare, Way::Calls, Way::All, Way::Explain];
+    /// Records can only be had by root.
+    fn wanted(args: &Args) -> Vec<Way> {
+        let mut ways = vec![Way::Bare, Way::Calls];
+        if user::is_root() {
+            ways.push(Way::Records);
+        }
+        ways.push(Way::All);
+        if !args.has(QUICK) {
+            ways.push(Way::Explain);
+        }
+        ways
+    }
 
     fn flags(self) -> Option<&'static [&'static str]> {
         match self {
             Way::Bare => None,
             Way::Calls => Some(&["--no-denials"]),
+            Way::Records => Some(&["--no-denials", "--kernel-audit"]),
             Way::All => Some(&[]),
             Way::Explain => Some(&["--explain"]),
         }
@@ -56,9 +77,10 @@ impl Way {
     fn name(self) -> &'static str {
         match self {
             Way::Bare => "bare",
-            Way::Calls => "--no-denials",
-            Way::All => "default",
-            Way::Explain => "--explain",
+            Way::Calls => "tier 0",
+            Way::Records => "tier 0+1",
+            Way::All => "tier 2",
+            Way::Explain => "explain",
         }
     }
 }
@@ -128,11 +150,33 @@ impl Task {
 
 struct Measured {
     task: Task,
-    samples: Vec<Samples>,
-    /// `--no-denials` against bare, the start of the sandbox included.
-    calls: Ratio,
-    /// As it is against `--no-denials`.
-    all: Ratio,
+    samples: Vec<(Way, Samples)>,
+}
+
+impl Measured {
+    fn of(&self, way: Way) -> Option<&Samples> {
+        self.samples
+            .iter()
+            .find(|(known, _)| *known == way)
+            .map(|(_, samples)| samples)
+    }
+
+    fn ratio(&self, way: Way, base: Way) -> Option<Ratio> {
+        Some(ratio_of_medians(self.of(way)?, self.of(base)?))
+    }
+
+    /// Of a build, with what it is compared and how much it may cost.
+    fn goals(&self) -> Vec<(Way, Way, f64, Ratio)> {
+        let goals = [
+            (Way::Calls, Way::Bare, GOAL_CALLS),
+            (Way::Records, Way::Calls, GOAL_RECORDS),
+            (Way::All, Way::Calls, GOAL_ALL),
+        ];
+        let build = goals.into_iter().filter(|_| self.task.is_build());
+        build
+            .filter_map(|(way, base, goal)| Some((way, base, goal, self.ratio(way, base)?)))
+            .collect()
+    }
 }
 
 fn main() -> ExitCode {
@@ -149,7 +193,7 @@ fn main() -> ExitCode {
 }
 
 fn measure() -> Result<(), BenchError> {
-    let flags = [ROUNDS, CALM, USER, ONLY, CHECK, JSON];
+    let flags = [ROUNDS, QUICK, CALM, USER, ONLY, CHECK, JSON];
     let Some(args) = Args::read(ABOUT, &flags, env::args().skip(1))? else {
         return Ok(());
     };
@@ -157,7 +201,7 @@ fn measure() -> Result<(), BenchError> {
         return Ok(());
     }
     let machine = Machine::read();
-    let rounds = args.count(ROUNDS, 15)?;
+    let rounds = args.count(ROUNDS, if args.has(QUICK) { QUICK_ROUNDS } else { 15 })?;
     let mut measured = Vec::new();
     for task in Task::ALL.into_iter().filter(|task| args.wants(task.name())) {
         measured.push(compare(task, &args, rounds)?);
@@ -173,35 +217,31 @@ fn measure() -> Result<(), BenchError> {
 fn compare(task: Task, args: &Args, rounds: usize) -> Result<Measured, BenchError> {
     let place = Place::new(&format!("denials-{}", task.name()))?;
     let mut subjects = Vec::new();
-    for way in Way::ALL {
-        let dir = place.dir(way.name().trim_start_matches('-'))?;
+    let ways = Way::wanted(args);
+    for way in &ways {
+        let dir = place.dir(&way.name().replace([' ', '+'], "-"))?;
         task.prepare(&dir)?;
-        let subject = subject(task, way, &dir)?;
+        let report = place.root().join(format!("{}.json", way.name()));
+        let subject = subject(task, *way, &dir, &report)?;
         subject.check()?;
         subjects.push(subject);
     }
     let samples = interleave(&subjects, rounds, args.pace())?;
-    let [bare, calls, all, _] = samples.as_slice() else {
-        return Err(BenchError::Failed {
-            subject: task.name().to_owned(),
-            how: "no samples".to_owned(),
-        });
-    };
     Ok(Measured {
         task,
-        calls: ratio_of_medians(calls, bare),
-        all: ratio_of_medians(all, calls),
-        samples,
+        samples: ways.into_iter().zip(samples).collect(),
     })
 }
 
-fn subject(task: Task, way: Way, dir: &Path) -> Result<Subject, BenchError> {
+fn subject(task: Task, way: Way, dir: &Path, report: &Path) -> Result<Subject, BenchError> {
     let command = task.command()?;
     let home = env::var_os("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
     let name = format!("{}, {}", task.name(), way.name());
     let subject = match (way.flags(), command.split_first()) {
         (Some(flags), _) => Subject::new(&name, place::supervisor()?, dir, &home)
             .args(["run", "--policy", "workspace"])
+            // Without a reader nothing would be looked at.
+            .args([OsStr::new("--report"), report.as_os_str()])
             .args(flags)
             .args(["--"])
             .args(&command),
@@ -243,56 +283,62 @@ fn write(path: &Path, text: &str) -> Result<(), BenchError> {
 
 fn print_table(machine: &Machine, rounds: usize, measured: &[Measured]) {
     println!("whole runs, {rounds} interleaved runs each; {}\n", machine.line());
-    let mut rows = vec![row([
-        "",
-        "bare",
-        "--no-denials",
-        "default",
-        "--explain",
-        "calls × bare",
-        "default × calls",
-        "95 %",
-    ])];
+    let ways: Vec<Way> = measured
+        .first()
+        .map(|one| one.samples.iter().map(|(way, _)| *way).collect())
+        .unwrap_or_default();
+    let mut head = vec![String::new()];
+    head.extend(ways.iter().map(|way| way.name().to_owned()));
+    let mut rows = vec![head];
     for one in measured {
         let mut cells = vec![one.task.describe()];
-        cells.extend(one.samples.iter().map(|samples| millis(samples.median())));
-        cells.push(format!("{:.3}", one.calls.value));
-        cells.push(format!("{:.3}", one.all.value));
-        cells.push(format!("{:.3}–{:.3}", one.all.low, one.all.high));
+        cells.extend(one.samples.iter().map(|(_, samples)| millis(samples.median())));
         rows.push(cells);
     }
     print!("{}", aligned(&rows));
     if let Some(opens) = measured.iter().find(|one| one.task == Task::Opens)
-        && let [_, calls, all, _] = opens.samples.as_slice()
+        && let (Some(calls), Some(all)) = (opens.of(Way::Calls), opens.of(Way::All))
     {
         let each = (all.median() - calls.median()) * 1000.0 / OPENS as f64;
-        println!("\none open costs {each:.1} µs more");
+        println!("\none open costs {each:.1} µs more in tier 2");
     }
-    for one in measured.iter().filter(|one| one.task.is_build()) {
-        let verdict = |value: f64, goal: f64| if value <= goal { "met" } else { "missed" };
-        println!(
-            "{}: refused calls alone at most {GOAL_CALLS:.2} × bare (the sandbox included): {}; everything at most {GOAL_ALL:.2} ×: {}",
-            one.task.describe(),
-            verdict(one.calls.value, GOAL_CALLS),
-            verdict(one.all.value, GOAL_ALL)
-        );
+    let mut rows = vec![row(["goal", "is", "95 %", "at most", ""])];
+    for one in measured {
+        for (way, base, goal, ratio) in one.goals() {
+            rows.push(vec![
+                format!("{}: {} × {}", one.task.describe(), way.name(), base.name()),
+                format!("{:.3}", ratio.value),
+                format!("{:.3}–{:.3}", ratio.low, ratio.high),
+                format!("{goal:.2}"),
+                if ratio.value <= goal { "met" } else { "missed" }.to_owned(),
+            ]);
+        }
+    }
+    if rows.len() > 1 {
+        print!("\n{}", aligned(&rows));
     }
 }
 
 fn as_json(machine: &Machine, rounds: usize, measured: &[Measured]) -> Value {
-    let ratio = |ratio: &Ratio| json!({"value": ratio.value, "low": ratio.low, "high": ratio.high});
     let one = |one: &Measured| {
-        let medians: Value = Way::ALL
+        let medians = one
+            .samples
             .iter()
-            .zip(&one.samples)
-            .map(|(way, samples)| (way.name().to_owned(), json!(samples.median())))
-            .collect::<serde_json::Map<_, _>>()
-            .into();
+            .map(|(way, samples)| (way.name().to_owned(), json!(samples.median())));
+        let goals = one.goals().into_iter().map(|(way, base, goal, ratio)| {
+            json!({
+                "of": way.name(),
+                "to": base.name(),
+                "value": ratio.value,
+                "low": ratio.low,
+                "high": ratio.high,
+                "at_most": goal,
+            })
+        });
         json!({
             "what": one.task.describe(),
-            "median_ms": medians,
-            "calls_to_bare": ratio(&one.calls),
-            "default_to_calls": ratio(&one.all),
+            "median_ms": medians.collect::<serde_json::Map<_, _>>(),
+            "goals": goals.collect::<Vec<_>>(),
         })
     };
     let tasks: Vec<Value> = measured.iter().map(one).collect();
@@ -300,17 +346,21 @@ fn as_json(machine: &Machine, rounds: usize, measured: &[Measured]) -> Value {
 }
 
 fn judge(args: &Args, measured: &[Measured]) -> Result<(), BenchError> {
-    let slow = measured
-        .iter()
-        .find(|one| one.task.is_build() && one.all.value > GOAL_ALL);
-    match slow {
-        Some(one) if args.has(CHECK) => Err(BenchError::Missed {
-            goal: format!(
-                "{} took {:.3} × as long, at most {GOAL_ALL:.2} wanted",
-                one.task.describe(),
-                one.all.value
-            ),
-        }),
+    let missed = measured.iter().find_map(|one| {
+        let (way, base, goal, ratio) = one
+            .goals()
+            .into_iter()
+            .find(|(_, _, goal, ratio)| ratio.value > *goal)?;
+        let what = one.task.describe();
+        Some(format!(
+            "{what}: {} took {:.3} × {}, at most {goal:.2} wanted",
+            way.name(),
+            ratio.value,
+            base.name()
+        ))
+    });
+    match missed {
+        Some(goal) if args.has(CHECK) => Err(BenchError::Missed { goal }),
         Some(_) | None => Ok(()),
     }
 }

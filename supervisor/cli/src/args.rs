@@ -188,6 +188,10 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) no_denials: bool,
 
+    /// As root: report also what Landlock recorded in the kernel's audit, which is on for all of the machine meanwhile
+    #[arg(long)]
+    pub(crate) kernel_audit: bool,
+
     /// The command and its arguments, after `--`
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,

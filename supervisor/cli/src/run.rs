@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use glee_engine::agent::overlay::Overlay;
 use glee_engine::audit::record::Need;
-use glee_engine::run::{self, Finished, Observe, Options, Prepared, Purpose};
+use glee_engine::run::{self, Finished, Observe, Options, Prepared, Purpose, Records};
 use glee_engine::select::Selected;
 use glee_engine::text::visible;
 use glee_engine::trust::Standing;
@@ -45,6 +45,11 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
         },
         observe,
         workspace: Workspace::wanted(arguments.workspace),
+        records: if arguments.kernel_audit {
+            Records::Take
+        } else {
+            Records::Leave
+        },
         command: arguments.command,
     };
     if let Some(what) = unsupported {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use glee_policy::Flags;
-use glee_sandbox::plan::Workspace;
+use glee_sandbox::plan::{Records, Workspace};
 use glee_sandbox::receipt::Wish;
 use glee_sandbox::seccomp::Observe;
 
@@ -35,6 +35,8 @@ pub struct Options {
     pub observe: Observe,
     /// What lies at the project's path.
     pub workspace: Workspace,
+    /// Are Landlock's own records taken from the kernel's audit?
+    pub records: Records,
     pub command: Vec<OsString>,
 }
 
@@ -53,6 +55,7 @@ impl Options {
             audit: Need::Wanted,
             observe: Observe::Attempts,
             workspace: Workspace::Shared,
+            records: Records::Leave,
             command,
         }
     }

@@ -13,6 +13,7 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Isolation, Mode, Network};
 use glee_sandbox::launch::{self, Aid, Judge, LaunchError, Leaving, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
+pub use glee_sandbox::plan::Records;
 use glee_sandbox::plan::{SandboxPlan, Workspace};
 pub use glee_sandbox::seccomp::Observe;
 use glee_sandbox::survey::{self, Caller, NotFound, Setting, SurveyError, find_command};
@@ -348,6 +349,7 @@ fn prepare_on(
         receipt: options.receipt,
         observe: options.observe,
         workspace: options.workspace,
+        records: options.records,
     };
     let plan = lower::lower(policy, &terrain, kernel, request)?;
     Ok(Prepared {

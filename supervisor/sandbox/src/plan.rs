@@ -253,7 +253,7 @@ pub struct GlobWatch {
 }
 
 /// How a door is spoken through.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Transport {
     Tcp,
     Udp,
@@ -308,6 +308,15 @@ pub struct GitPlan {
     pub unlinked: BTreeSet<PathBuf>,
 }
 
+/// Landlock's own records of what it refuses, in the kernel's audit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Records {
+    /// None are written for this sandbox.
+    Leave,
+    /// Written, and read for the report. Needs root, and audit on while the command runs.
+    Take,
+}
+
 /// Landlock rules, by path in the new root (in the host's for the weaker mode).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LandlockPlan {
@@ -355,6 +364,7 @@ pub struct SandboxPlan {
     pub rlimits: Vec<(Resource, u64)>,
     pub landlock: Option<LandlockPlan>,
     pub seccomp: Option<FilterSpec>,
+    pub records: Records,
     pub receipt: receipt::Wish,
     /// What is tried before the command starts.
     pub canaries: Vec<Canary>,

@@ -12,7 +12,7 @@ use std::time::Instant;
 use glee_policy::Flags;
 use glee_sandbox::launch::{self, End};
 use glee_sandbox::lower::SANDBOX_ID;
-use glee_sandbox::plan::Workspace;
+use glee_sandbox::plan::{Records, Workspace};
 use glee_sandbox::receipt::Wish;
 use glee_sandbox::seccomp::Observe;
 use glee_sandbox::sys::mount::{self, NODEV, NOSUID, RDONLY};
@@ -203,6 +203,7 @@ fn build(project: Option<&Path>) -> Account {
         audit: Need::Wanted,
         observe: Observe::Nothing,
         workspace: Workspace::Shared,
+        records: Records::Leave,
         command,
     };
     // A system without `true` (an image with nothing but us) still has us.

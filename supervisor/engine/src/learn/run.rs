@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use glee_policy::Flags;
 use glee_policy::hint::Place;
-use glee_sandbox::plan::Workspace;
+use glee_sandbox::plan::{Records, Workspace};
 use glee_sandbox::receipt::Wish;
 use glee_sandbox::seccomp::Observe;
 
@@ -67,6 +67,7 @@ pub fn run(lesson: Lesson, notice: &mut dyn FnMut(&Prepared)) -> Result<Taught, 
         key_file: None,
         observe: Observe::Everything,
         workspace: Workspace::Shared,
+        records: Records::Leave,
         receipt: Wish::Take,
         audit: Need::Wanted,
         command: lesson.command,

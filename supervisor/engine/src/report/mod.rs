@@ -15,7 +15,7 @@ use std::time::SystemTime;
 use glee_egress::record::Attempt;
 use glee_egress::report::Report as Served;
 use glee_sandbox::Cause;
-use glee_sandbox::launch::{End, Outcome};
+use glee_sandbox::launch::{Client, End, Outcome};
 use glee_sandbox::plan::Workspace;
 use glee_sandbox::receipt::{Receipt, Wish};
 use serde::Serialize;
@@ -57,6 +57,10 @@ pub struct Report {
     pub denials: Vec<Denial>,
     /// Refusals beyond the thousand that are listed.
     pub denials_omitted: u64,
+    /// Refusals that the kernel counted and whose records were lost (`--kernel-audit`).
+    pub denials_lost: u64,
+    /// Calls of the command that were looked at, allowed or not.
+    pub observed_calls: u64,
     pub egress: Vec<Attempt>,
     /// How an agent CLI reached its model, and what it used. `null` for any other command.
     pub model: Option<ModelReport>,
@@ -179,6 +183,8 @@ impl Report {
             max_rss_kb: 0,
             denials: Vec::new(),
             denials_omitted: 0,
+            denials_lost: 0,
+            observed_calls: 0,
             egress: Vec::new(),
             model: None,
             changed_files: Vec::new(),
@@ -207,12 +213,17 @@ impl Report {
     }
 
     /// What the companion says went in and out; what was refused is a denial too.
-    fn take_egress(&mut self, served: Option<&[u8]>) {
+    fn take_egress(&mut self, served: Option<&[u8]>, clients: &[Client]) {
         let Some(served) = served.and_then(|bytes| serde_json::from_slice::<Served>(bytes).ok()) else {
             return;
         };
-        self.denials.extend(denials::of_attempts(&served.attempts));
-        self.egress = served.attempts;
+        self.denials.extend(denials::of_attempts(&served.attempts, clients));
+        let nameless = |attempt| Attempt {
+            clients: Vec::new(),
+            others: 0,
+            ..attempt
+        };
+        self.egress = served.attempts.into_iter().map(nameless).collect();
         if let Some(model) = &mut self.model {
             model.usage = served.model.and_then(|usage| serde_json::from_value(usage).ok());
             self.egress
@@ -240,6 +251,8 @@ impl Report {
             .collect();
         self.denials.extend(explainer.limits(outcome));
         self.denials_omitted = outcome.refusals.omitted;
+        self.denials_lost = outcome.refusals.lost;
+        self.observed_calls = outcome.refusals.seen;
     }
 
     /// Fills in what happened, and returns the exit status the contract gives it.
@@ -257,7 +270,7 @@ impl Report {
         if let Some(receipt) = &outcome.receipt {
             self.receipt.take(receipt, wish);
         }
-        self.take_egress(outcome.served.as_deref());
+        self.take_egress(outcome.served.as_deref(), &outcome.refusals.clients);
         self.appeared = outcome
             .appeared
             .iter()

@@ -6,7 +6,7 @@ use super::*;
 use crate::cgroup;
 use crate::plan::{
     Access, CommandPlan, Doors, GitPlan, GlobWatch, Identity, Kind, LandlockPlan, MountStep, Placeholder,
-    PlaceholderKind,
+    PlaceholderKind, Records,
 };
 use crate::receipt::Wish;
 use crate::sys::landlock::ALL_FS;
@@ -137,6 +137,7 @@ fn plan() -> SandboxPlan {
             deny_tcp: false,
         }),
         seccomp: None,
+        records: Records::Leave,
         receipt: Wish::Off,
         canaries: Vec::new(),
         command: CommandPlan {

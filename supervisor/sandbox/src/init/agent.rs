@@ -3,7 +3,7 @@
 //! Order: terminal and files first (they need a way to look things up), then limits, capabilities, no_new_privs,
 //! Landlock, seccomp, and last `close_range`, so that nothing can be undone by what follows. Then the canaries.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -27,6 +27,7 @@ pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> !
         terminals,
         alive,
         ignored,
+        maker,
         ..
     } = inheritance;
     drop(alive);
@@ -48,6 +49,7 @@ pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> !
         &control,
         terminal.map(|slave| (slave, terminals)),
         &ignored,
+        maker.as_deref(),
     ) {
         give_up(&control, failed);
     }
@@ -117,6 +119,7 @@ fn confine(
     control: &OwnedFd,
     terminal: Option<(OwnedFd, [bool; 3])>,
     ignored: &[i32],
+    maker: Option<&CStr>,
 ) -> Result<(), Failed> {
     process::setpgid(0, 0).step("process group")?;
     if let Some((terminal, terminals)) = terminal {
@@ -143,7 +146,7 @@ fn confine(
     }
     process::no_new_privs().step("no_new_privs")?;
     if let Some(rules) = &plan.landlock {
-        restrict(rules)?;
+        restrict(rules, maker)?;
     }
     event::reset_signals(ignored).step("signals")?;
     if let Some(spec) = &plan.seccomp {
@@ -174,7 +177,8 @@ fn chdir(plan: &SandboxPlan) -> io::Result<()> {
     path::chdir(&plan.command.cwd).or_else(|_| path::chdir(Path::new("/")))
 }
 
-fn restrict(rules: &LandlockPlan) -> Result<(), Failed> {
+/// `maker`: refusals are recorded, also after the command was executed, by a domain made under this name.
+fn restrict(rules: &LandlockPlan, maker: Option<&CStr>) -> Result<(), Failed> {
     let abi = landlock::abi();
     let handled = landlock::handled_fs(abi);
     let net = if rules.deny_tcp && abi >= 4 {
@@ -204,5 +208,13 @@ fn restrict(rules: &LandlockPlan) -> Result<(), Failed> {
             other => other.map_err(about)?,
         }
     }
-    landlock::restrict_self(ruleset.as_fd(), 0).step("landlock")
+    let flags = match maker {
+        Some(name) => {
+            // It becomes the command's own when that is executed.
+            process::set_name(name).step("landlock")?;
+            landlock::LOG_NEW_EXEC_ON
+        }
+        None => 0,
+    };
+    landlock::restrict_self(ruleset.as_fd(), flags).step("landlock")
 }

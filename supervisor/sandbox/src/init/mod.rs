@@ -11,6 +11,7 @@ mod reap;
 pub(crate) mod root;
 mod tree;
 
+use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Instant;
@@ -55,6 +56,8 @@ pub(crate) struct Inheritance<'a> {
     pub(crate) is_mapped: bool,
     /// We were born into our network namespace.
     pub(crate) has_network: bool,
+    /// The name under which the Landlock domain is made, if its records are read.
+    pub(crate) maker: Option<CString>,
 }
 
 /// The step that failed, for the report.

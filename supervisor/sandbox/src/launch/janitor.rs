@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use super::changes::{self, Crew, Since};
 use super::outcome::LaunchError;
-use super::{placeholders, quarantine, setids};
+use super::{denials, placeholders, quarantine, setids};
 use crate::cgroup::{self, Facts};
-use crate::plan::{Containment, SandboxPlan};
+use crate::plan::{Containment, Records, SandboxPlan};
 use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::socket::Wait;
@@ -47,14 +47,16 @@ impl<'a> Janitor<'a> {
 
     /// Is something that could outlive the run made before its first process is? Otherwise there is time while that one starts.
     pub(super) fn is_needed_first(&self) -> bool {
-        !self.plan.placeholders.is_empty() || cgroup::makes_v2(self.facts, &self.plan.cgroup)
+        let plan = self.plan;
+        !plan.placeholders.is_empty() || plan.records == Records::Take || cgroup::makes_v2(self.facts, &plan.cgroup)
     }
 
     /// Starts the janitor if there is none yet, unless this run makes nothing that could outlive it.
     pub(super) fn hire(&self) -> Result<(), LaunchError> {
         let named = |error| LaunchError::step("janitor", error);
         let leaves_names = !self.plan.placeholders.is_empty() || !self.plan.git.trees.is_empty();
-        let leaves = leaves_names || setids::concerns(self.plan) || cgroup::may_create(self.facts);
+        let leaves_audit = self.plan.records == Records::Take;
+        let leaves = leaves_audit || leaves_names || setids::concerns(self.plan) || cgroup::may_create(self.facts);
         if !leaves || self.hired.get().is_some() {
             return Ok(());
         }
@@ -141,6 +143,7 @@ fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan, since: Si
         let _ = event::poll(&[(Some(tree.as_fd()), Want::Read)], Some(PATIENCE));
     }
     drop(locks);
+    denials::records::put_back();
     let end = Instant::now() + PATIENCE;
     while cgroup::any_left(facts) && Instant::now() < end {
         cgroup::sweep_stale(facts);

@@ -29,7 +29,8 @@ use std::time::Instant;
 
 pub use changes::{Change, Changed, Changes, Doubt, Found, Judge, Verdict};
 pub use companion::Serve;
-pub use denials::{Because, Denied, DeniedKind, Refusals, Subject};
+pub use denials::records::NoRecords;
+pub use denials::{Because, Client, Denied, DeniedKind, Refusals, Subject};
 pub use janitor::Leaving;
 pub use outcome::{Appeared, End, LaunchError, Layers, Outcome};
 pub use scout::Scout;
@@ -43,6 +44,7 @@ use crate::sys::{fd, path, socket, term};
 use crate::workspace::Layer;
 use changes::{Crew, Since};
 use companion::Companion;
+use denials::records::Records;
 use janitor::Janitor;
 use placeholders::Placeholders;
 use quarantine::Ahead;
@@ -83,6 +85,7 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
     let signals =
         event::signal_fd(&supervise::signals(&ignored)).map_err(|error| LaunchError::step("signals", error))?;
     let (ours, theirs) = socket::pair().map_err(|error| LaunchError::step("control socket", error))?;
+    denials::records::put_back();
     let facts = cgroup::detect();
     let janitor = Janitor::new(&facts, plan, since);
     if janitor.is_needed_first() {
@@ -106,7 +109,11 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
         judge: judge.filter(|_| changes::concerns(plan)),
         layers,
     };
-    let building = Building { scout, meanwhile };
+    let building = Building {
+        scout,
+        meanwhile,
+        maker: None,
+    };
     let result = guarded(plan, &table, &filter, Ends { ours, theirs }, caller, building);
     let served = companion.and_then(Companion::finish);
     let leaving = janitor.dismiss();
@@ -147,7 +154,17 @@ fn guarded(
             .entrust_lock(lock)
             .map_err(|error| LaunchError::step("janitor", error))?;
     }
-    let (mut child, groups) = start::start(plan, filter, ends, born_into, &caller, building)?;
+    let records = Records::start(plan, table)?;
+    if let Some(records) = &records {
+        let held = caller.janitor.entrust_lock(records.lock());
+        held.map_err(|error| LaunchError::step("janitor", error))?;
+    }
+    let maker = records.as_ref().map(Records::maker).cloned();
+    let (mut child, groups) = start::start(plan, filter, ends, born_into, &caller, Building { maker, ..building })?;
+    if let Some(records) = &records {
+        // Without it only pids are missing.
+        let _ = records.inside(child.pid);
+    }
     let before = child.before.take();
     // While the child builds its root: this takes no time that anybody waits for.
     let denials = denials::start_early(plan, table)?;
@@ -156,6 +173,10 @@ fn guarded(
         Containment::Landlock | Containment::Inherit => Ahead::default(),
     };
     let mut outcome = supervise::watch(plan, child, denials, table, &groups.group, &caller)?;
+    if let Some(records) = records {
+        records.last_word();
+        outcome.refusals = records.finish(outcome.refusals);
+    }
     if plan.containment == Containment::Namespaces {
         let found = quarantine::after(plan, &ahead);
         outcome.set_aside.extend(found.aside);

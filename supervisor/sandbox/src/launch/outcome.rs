@@ -8,6 +8,7 @@ use crate::control::Cause;
 use crate::init::root::Failure;
 use crate::launch::changes::Changes;
 use crate::launch::denials::Refusals;
+use crate::launch::denials::records::NoRecords;
 use crate::launch::placeholders::Unprotected;
 use crate::receipt::Receipt;
 use crate::sys::process::Usage;
@@ -98,6 +99,8 @@ pub enum LaunchError {
     SyscallTable,
     #[error("the sandbox does not hold: {}", surprises(.receipt))]
     Canary { receipt: Receipt },
+    #[error("cannot take Landlock's records: {0}")]
+    Records(#[from] NoRecords),
     #[error("the sandbox ended before the command started")]
     Lost,
     #[error("the run was called off")]
@@ -157,6 +160,7 @@ impl LaunchError {
                  `--receipt off` would run the command all the same"
                     .to_owned(),
             ),
+            Self::Records(error) => Some(error.help().to_owned()),
             Self::SyscallTable | Self::Lost | Self::CalledOff => None,
         }
     }

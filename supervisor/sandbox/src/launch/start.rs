@@ -1,5 +1,6 @@
 //! From a plan to a child that builds its sandbox: the supervisor's side of it, up to the moment when only the child works.
 
+use std::ffi::CString;
 use std::fs;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
@@ -24,6 +25,8 @@ use crate::workspace::Layer;
 /// What is of use until the sandbox is built.
 pub(super) struct Building<'a> {
     pub(super) scout: Option<Scout>,
+    /// The name under which the Landlock domain is made, if its records are read.
+    pub(super) maker: Option<CString>,
     pub(super) meanwhile: &'a mut dyn FnMut() -> ControlFlow<()>,
 }
 
@@ -75,6 +78,7 @@ pub(super) fn start(
         watch_memory: false,
         is_mapped: false,
         has_network: false,
+        maker: building.maker,
     };
     let (network, ready) = building.scout.map(|scout| scout.report(plan)).unzip();
     let mapped = ready

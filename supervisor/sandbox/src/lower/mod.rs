@@ -18,7 +18,7 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Backend, Isolation, Mode, Network};
 
 use crate::cgroup;
-use crate::plan::{CommandPlan, Containment, Doors, Identity, MadeFile, Namespace, SandboxPlan, Workspace};
+use crate::plan::{CommandPlan, Containment, Doors, Identity, MadeFile, Namespace, Records, SandboxPlan, Workspace};
 use crate::receipt;
 use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, Observe, SocketRule};
 use crate::survey::Terrain;
@@ -56,6 +56,7 @@ pub struct Request {
     pub observe: Observe,
     /// What lies at the project's path. Not the project itself: then it is in place already.
     pub workspace: Workspace,
+    pub records: Records,
 }
 
 /// A clause that cannot be enforced here.
@@ -140,6 +141,7 @@ pub fn lower(
         rlimits: rlimits(policy, containment),
         landlock,
         seccomp: seccomp(policy, containment, request.observe),
+        records: request.records,
         receipt: request.receipt,
         canaries: Vec::new(),
         command: CommandPlan {
