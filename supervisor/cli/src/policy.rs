@@ -159,6 +159,7 @@ fn plan(policy: Option<String>, project: Option<PathBuf>, json: bool, command: V
             flags,
             report: None,
             key_file: None,
+            backend: None,
             command,
         },
         PLANNED,

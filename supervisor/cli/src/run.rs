@@ -7,7 +7,7 @@ use glee_engine::run::{self, Options, Prepared};
 use glee_engine::select::Selected;
 use glee_engine::text::visible;
 use glee_engine::trust::Standing;
-use glee_policy::Flags;
+use glee_policy::{Flags, resolved};
 
 use crate::args::{Backend, RunArgs, Workspace};
 use crate::print;
@@ -29,6 +29,7 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
         },
         report: arguments.report,
         key_file: arguments.key_file,
+        backend: arguments.backend.map(backend),
         command: arguments.command,
     };
     if let Some(what) = unsupported {
@@ -80,12 +81,19 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
 
 /// A flag that would be silently ignored is refused instead.
 fn unsupported(arguments: &RunArgs) -> Option<&'static str> {
-    match (arguments.backend, arguments.workspace) {
-        (Some(Backend::Podman), _) => Some("--backend podman"),
-        (Some(Backend::Docker), _) => Some("--backend docker"),
-        (_, Some(Workspace::Cow)) => Some("--workspace cow"),
-        (_, Some(Workspace::Worktree)) => Some("--workspace worktree"),
-        (Some(Backend::Auto | Backend::Native) | None, Some(Workspace::Shared) | None) => None,
+    match arguments.workspace {
+        Some(Workspace::Cow) => Some("--workspace cow"),
+        Some(Workspace::Worktree) => Some("--workspace worktree"),
+        Some(Workspace::Shared) | None => None,
+    }
+}
+
+fn backend(typed: Backend) -> resolved::Backend {
+    match typed {
+        Backend::Auto => resolved::Backend::Auto,
+        Backend::Native => resolved::Backend::Native,
+        Backend::Podman => resolved::Backend::Podman,
+        Backend::Docker => resolved::Backend::Docker,
     }
 }
 

@@ -4,6 +4,7 @@ pub mod agent;
 pub mod catalog;
 pub mod clauses;
 pub mod consent;
+pub mod container;
 pub mod doctor;
 pub mod egress;
 pub mod host;

@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use glee_policy::resolved::{Isolation, Mode, Network};
+use glee_policy::resolved::{Backend, Isolation, Mode, Network};
 use glee_policy::{Flags, ResolvedPolicy};
 use glee_sandbox::launch::{self, LaunchError, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
@@ -18,6 +18,7 @@ use glee_sandbox::sys::{landlock, process, term};
 
 use crate::agent::key::KeyError;
 use crate::agent::overlay::{self, Overlay};
+use crate::container::{self, ContainerError};
 use crate::egress::{self, Egress, EgressError};
 use crate::library::config_dir;
 use crate::project::{Scene, SceneError};
@@ -33,6 +34,8 @@ pub struct Options {
     pub report: Option<PathBuf>,
     /// Holds the key of a model's API.
     pub key_file: Option<PathBuf>,
+    /// In place of the policy's own word.
+    pub backend: Option<Backend>,
     pub command: Vec<OsString>,
 }
 
@@ -55,6 +58,8 @@ pub enum Refusal {
     Lower(#[from] LowerError),
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    #[error(transparent)]
+    Container(#[from] ContainerError),
     #[error("cannot write the report to `{}`: {error}", .to.display())]
     Report { to: PathBuf, error: std::io::Error },
     #[error("no command was given")]
@@ -74,6 +79,7 @@ impl Refusal {
             | Self::Egress(_)
             | Self::Lower(_)
             | Self::Launch(_)
+            | Self::Container(_)
             | Self::Report { .. }
             | Self::NoCommand => 125,
         }
@@ -84,6 +90,7 @@ impl Refusal {
         match self {
             Self::Lower(error) => Some(error.help().to_owned()),
             Self::Launch(error) => error.help(),
+            Self::Container(error) => error.help(),
             Self::Key(error) => Some(error.help().to_owned()),
             Self::Select(SelectError::Trust(error)) => Some(error.help().to_owned()),
             Self::Scene(_)
@@ -152,7 +159,14 @@ fn attempt(options: &Options, report: &mut Report, notice: &mut dyn FnMut(&Prepa
     describe(policy, report);
     report.model = prepared.overlay.as_ref().map(ModelReport::new);
     let egress = prepared.egress.as_ref().map(|egress| egress as &dyn Serve);
-    let outcome = launch::run(&prepared.plan, egress)?;
+    let outcome = match container::engine(policy.backend) {
+        None => launch::run(&prepared.plan, egress)?,
+        Some(engine) => {
+            report.backend = engine.name();
+            report.layers.isolation = "container";
+            container::run(&prepared.plan, policy, engine, &report.run_id, egress)?
+        }
+    };
     Ok(report.conclude(&outcome))
 }
 
@@ -192,6 +206,7 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
     let scene = Scene::find(options.project.as_deref())?;
     let mut selected = select::select(options.policy.as_deref(), &scene)?;
     select::add_flags(&mut selected, &options.flags, &scene)?;
+    selected.policy.backend = options.backend.unwrap_or(selected.policy.backend);
     let name = options.command.first().ok_or(Refusal::NoCommand)?;
     let here = env::current_dir().map_err(SceneError::NoCwd)?;
     let command = find_command(name, &here, env::var_os("PATH").as_deref())?;

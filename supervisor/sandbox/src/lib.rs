@@ -14,3 +14,4 @@ pub mod survey;
 pub mod sys;
 
 pub use control::Cause;
+pub use init::contained;

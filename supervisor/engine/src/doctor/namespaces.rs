@@ -193,6 +193,7 @@ fn build(project: Option<&Path>) -> Account {
         flags: Flags::none(scene.cwd.clone()),
         report: None,
         key_file: None,
+        backend: None,
         command,
     };
     // A system without `true` (an image with nothing but us) still has us.

@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use super::{Failed, Inheritance, Named, give_up};
+use super::{Failed, Inheritance, Named, Walls, give_up};
 use crate::control::Report;
 use crate::plan::{Containment, LandlockPlan, Namespace, SandboxPlan};
 use crate::seccomp::{DenialAction, Instruction};
@@ -18,6 +18,7 @@ use crate::sys::{caps, event, fd, landlock, limits, path, process, seccomp, term
 pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> ! {
     let Inheritance {
         plan,
+        walls,
         namespaces,
         filter,
         control,
@@ -40,6 +41,7 @@ pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> !
     };
     if let Err(failed) = confine(
         plan,
+        walls,
         &namespaces,
         filter,
         &control,
@@ -106,6 +108,7 @@ fn command(plan: &SandboxPlan) -> io::Result<Files> {
 
 fn confine(
     plan: &SandboxPlan,
+    walls: Walls,
     namespaces: &[Namespace],
     filter: &[Instruction],
     control: &OwnedFd,
@@ -126,8 +129,13 @@ fn confine(
         limits::lower(*resource, *value).step("rlimits")?;
     }
     if plan.containment != Containment::Inherit {
-        if plan.containment == Containment::Namespaces {
-            caps::drop_bounding().step("capability bounding set")?;
+        match (plan.containment, walls) {
+            (Containment::Namespaces, Walls::Ours) => caps::drop_bounding().step("capability bounding set")?,
+            // The engine was told to; nothing here can.
+            (_, Walls::Engine) if !caps::bounding_is_empty().step("capability bounding set")? => {
+                return Err(io::Error::from_raw_os_error(libc::EPERM)).step("capability bounding set");
+            }
+            (Containment::Namespaces, Walls::Engine) | (Containment::Landlock | Containment::Inherit, _) => {}
         }
         if plan.identity.from_root && !namespaces.contains(&Namespace::User) {
             process::drop_groups().step("groups")?;
@@ -137,7 +145,7 @@ fn confine(
     }
     process::no_new_privs().step("no_new_privs")?;
     if let Some(rules) = &plan.landlock {
-        restrict(rules)?;
+        restrict(rules, walls)?;
     }
     event::reset_signals(ignored).step("signals")?;
     if let Some(spec) = &plan.seccomp {
@@ -159,7 +167,7 @@ fn chdir(plan: &SandboxPlan) -> io::Result<()> {
     path::chdir(&plan.command.cwd).or_else(|_| path::chdir(Path::new("/")))
 }
 
-fn restrict(rules: &LandlockPlan) -> Result<(), Failed> {
+fn restrict(rules: &LandlockPlan, walls: Walls) -> Result<(), Failed> {
     let abi = landlock::abi();
     let handled = landlock::handled_fs(abi);
     let net = if rules.deny_tcp && abi >= 4 {
@@ -179,7 +187,11 @@ fn restrict(rules: &LandlockPlan) -> Result<(), Failed> {
             detail: at.display().to_string(),
             error,
         };
-        let file = path::open_path(at).map_err(about)?;
+        let file = match path::open_path(at) {
+            // An image need not have what the host has; what is not there needs no right.
+            Err(error) if walls == Walls::Engine && error.kind() == io::ErrorKind::NotFound => continue,
+            other => other.map_err(about)?,
+        };
         let allow = |rights| landlock::allow_beneath(ruleset.as_fd(), file.as_fd(), rights);
         match allow(rights & handled) {
             // What is no directory has fewer rights, and the kernel refuses the others.

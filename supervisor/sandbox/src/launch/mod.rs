@@ -16,6 +16,7 @@ mod setids;
 mod stdio;
 mod supervise;
 mod terminal;
+pub mod vessel;
 mod warden;
 
 use std::ffi::OsStr;
@@ -28,7 +29,7 @@ pub use outcome::{Appeared, Denied, End, LaunchError, Layers, Outcome};
 
 use crate::cgroup;
 use crate::control::Order;
-use crate::init::{self, Inheritance};
+use crate::init::{self, Inheritance, Walls};
 use crate::plan::{Containment, Namespace, SandboxPlan};
 use crate::seccomp::{self, Arch, Table};
 use crate::sys::event;
@@ -40,10 +41,20 @@ use idmap::{Holders, Trees};
 use janitor::Janitor;
 use placeholders::Placeholders;
 use setids::Since;
+use vessel::{Carrier, Vessel};
 use warden::Warden;
 
 /// Carries out the plan. The process must have one thread. `serve` is for a plan with doors.
 pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>) -> Result<Outcome, LaunchError> {
+    run_in(plan, serve, None)
+}
+
+/// As `run`; with a vessel, in walls that a container engine builds.
+pub fn run_in(
+    plan: &SandboxPlan,
+    serve: Option<&dyn Serve>,
+    vessel: Option<&dyn Vessel>,
+) -> Result<Outcome, LaunchError> {
     let (started, since) = (Instant::now(), Since::now());
     fd::ensure_stdio().map_err(|error| LaunchError::step("standard files", error))?;
     stdio::check(plan)?;
@@ -62,6 +73,8 @@ pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>) -> Result<Outcome, Lau
         Some(serve) => Some(companion::start(plan, serve)?),
         None => None,
     };
+    // Last of ours, so that it holds none of their ends.
+    let carrier = vessel.map(vessel::carrier).transpose()?;
     let size = terminal::size(terminals);
     let caller = Caller {
         signals,
@@ -73,7 +86,9 @@ pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>) -> Result<Outcome, Lau
         janitor: &janitor,
         companion: companion.as_ref(),
     };
-    let result = guarded(plan, &table, &filter, &facts, Ends { ours, theirs }, caller);
+    let engine = vessel.zip(carrier.as_ref());
+    let result = guarded(plan, &table, &filter, &facts, Ends { ours, theirs }, caller, engine);
+    drop(carrier);
     let served = companion.and_then(Companion::finish);
     janitor.dismiss();
     result.map(|outcome| Outcome { served, ..outcome })
@@ -87,12 +102,17 @@ fn guarded(
     facts: &cgroup::Facts,
     ends: Ends,
     caller: Caller<'_>,
+    engine: Option<(&dyn Vessel, &Carrier)>,
 ) -> Result<Outcome, LaunchError> {
     if plan.identity.from_root {
         give_pipes(plan);
     }
-    let (group, missing) = cgroup::create(facts, &plan.cgroup);
-    let group = Cleanup { group };
+    let (group, missing) = match engine {
+        None => cgroup::create(facts, &plan.cgroup),
+        // The engine makes it; what it cannot have was refused.
+        Some(_) => (cgroup::Group::none(), Vec::new()),
+    };
+    let mut group = Cleanup { group };
     let placeholders = Placeholders::make(&plan.placeholders)?;
     let removal = Removal { placeholders };
     for lock in removal.placeholders.locks() {
@@ -101,7 +121,15 @@ fn guarded(
             .entrust_lock(lock)
             .map_err(|error| LaunchError::step("janitor", error))?;
     }
-    let child = start(plan, filter, ends, &group.group, &missing, &caller)?;
+    let child = match engine {
+        None => start(plan, filter, ends, &group.group, &missing, &caller)?,
+        Some((vessel, carrier)) => {
+            drop(ends);
+            let child = vessel::start(plan, vessel, carrier, &caller)?;
+            group.group = cgroup::Group::of_process(child.pid, &vessel.limits());
+            child
+        }
+    };
     let mut outcome = supervise::watch(plan, child, table, &group.group, &caller)?;
     if plan.containment == Containment::Namespaces {
         let found = quarantine::after(plan);
@@ -109,7 +137,10 @@ fn guarded(
         outcome.not_disarmed.extend(found.armed);
         (outcome.privileges_removed, outcome.privileges_unknown) = setids::strip(plan, caller.since);
     }
-    outcome.layers.missing_limits = missing.iter().map(|m| format!("{}: {}", m.limit, m.reason)).collect();
+    outcome.layers.missing_limits = match engine {
+        None => missing.iter().map(|m| format!("{}: {}", m.limit, m.reason)).collect(),
+        Some((vessel, _)) => vessel.missing_limits(),
+    };
     Ok(outcome)
 }
 
@@ -200,6 +231,7 @@ fn start(
     let v2 = group.v2_dir().and_then(|dir| path::open_dir_exact(dir).ok());
     let mut inheritance = Inheritance {
         plan,
+        walls: Walls::Ours,
         namespaces: plan.namespaces.clone(),
         filter,
         trees,

@@ -101,6 +101,8 @@ pub enum LaunchError {
     SyscallTable,
     #[error("the sandbox ended before the command started")]
     Lost,
+    #[error("the container engine cannot start the sandbox: {0}")]
+    Engine(String),
 }
 
 fn about(detail: &str) -> String {
@@ -134,7 +136,7 @@ impl LaunchError {
                 Some("the directory must be writable for you, or name it under `unprotect:` in the policy".to_owned())
             }
             Self::StandardFile { .. } => Some("redirect it from or to a file, or `/dev/null`".to_owned()),
-            Self::SyscallTable | Self::Lost => None,
+            Self::SyscallTable | Self::Lost | Self::Engine(_) => None,
         }
     }
 }

@@ -67,6 +67,8 @@ struct Supervisor<'a> {
     failure: Option<LaunchError>,
     not_executed: Option<i32>,
     ended: Option<(Change, Option<Cause>)>,
+    /// What init says was used, where we cannot ask the kernel.
+    usage: Usage,
     /// The other end of the control socket is closed: nothing more to hear, only the end to wait for.
     silent: bool,
     /// The last lock was heard of: from here on it is the command that ends.
@@ -112,6 +114,7 @@ pub(super) fn watch(
         failure: None,
         not_executed: None,
         ended: None,
+        usage: Usage::default(),
         silent: false,
         complete: plan.seccomp.is_none(),
     };
@@ -169,8 +172,12 @@ impl Supervisor<'_> {
             if gone.readable {
                 // What was said before the end is still in the socket.
                 while let Ok(true) = self.hear() {}
-                let waited = process::wait(self.child.pid.0, libc::__WALL).map_err(lost)?;
-                return Ok(waited.map(|(_, _, usage)| usage).unwrap_or_default());
+                return match process::wait(self.child.pid.0, libc::__WALL) {
+                    Ok(waited) => Ok(waited.map(|(_, _, usage)| usage).unwrap_or_default()),
+                    // The engine's child, not ours.
+                    Err(error) if error.raw_os_error() == Some(libc::ECHILD) => Ok(self.usage),
+                    Err(error) => Err(lost(error)),
+                };
             }
         }
     }
@@ -217,6 +224,7 @@ impl Supervisor<'_> {
             // Without a terminal nobody asked for a pause: a command that stops itself does not stop its guardian.
             Report::Stopped if self.relay.is_some() => self.suspend(),
             Report::Stopped => {}
+            Report::Usage(usage) => self.usage = usage,
             Report::Ended { change, cause } => {
                 self.ended = Some((change, cause));
                 // The last word: what is left is init's end, which its handle tells.

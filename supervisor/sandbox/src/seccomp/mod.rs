@@ -7,6 +7,7 @@
 
 mod assemble;
 mod compile;
+mod fate;
 mod file_rules;
 mod filter;
 mod process_rules;
@@ -16,6 +17,7 @@ mod table;
 
 pub use assemble::Instruction;
 pub use compile::compile;
+pub use fate::Fate;
 pub use filter::{Call, Denial, DenialAction, FilterSpec, NetworkRule, SocketRule, Verdict};
 pub use rules::Rule;
 pub use table::{Action, Arch, Syscall, Table, TableError};

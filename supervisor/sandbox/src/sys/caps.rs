@@ -34,6 +34,20 @@ pub fn drop_bounding() -> io::Result<()> {
     Ok(())
 }
 
+/// Is nothing left in the bounding set? Told by the kernel, number by number.
+pub fn bounding_is_empty() -> io::Result<bool> {
+    for cap in 0..64 as libc::c_ulong {
+        // SAFETY: takes integers only.
+        match check(unsafe { libc::prctl(libc::PR_CAPBSET_READ, cap, 0, 0, 0) }.into()) {
+            Err(e) if e.raw_os_error() == Some(libc::EINVAL) => break,
+            Ok(0) => {}
+            Ok(_) => return Ok(false),
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(true)
+}
+
 /// Empties the effective, permitted and inheritable sets.
 pub fn drop_all() -> io::Result<()> {
     let header = Header {

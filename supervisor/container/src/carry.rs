@@ -1,0 +1,170 @@
+//! The carrier: speaks to the engine in a process of its own, from before the container to after its removal.
+
+use std::collections::HashMap;
+use std::fs::File;
+
+use bollard::query_parameters::{
+    CreateContainerOptionsBuilder, CreateImageOptionsBuilder, RemoveContainerOptionsBuilder, StartContainerOptions,
+};
+use bollard::{ClientVersion, Docker, body_full};
+use bytes::Bytes;
+use futures_util::TryStreamExt;
+use glee_sandbox::launch::vessel::Line;
+use glee_sandbox::sys::process;
+
+use crate::body::{LABEL_OWNER, LABEL_RUN, body};
+use crate::facts::Engine;
+use crate::image;
+use crate::orphans;
+use crate::plan::{ContainerPlan, Image};
+use crate::rundir::{self, RunDir};
+use crate::service::Service;
+
+/// The repositories of the images that we make begin with this.
+const REPOSITORY: &str = "localhost/glee-skeleton";
+
+/// Seconds for one request.
+const PATIENCE: u64 = 60;
+
+/// Newer than any that we need; the engine answers with its own.
+const VERSION: ClientVersion = ClientVersion {
+    major_version: 1,
+    minor_version: 53,
+};
+
+pub(crate) struct Errand<'a> {
+    pub(crate) plan: &'a ContainerPlan,
+    pub(crate) dir: &'a RunDir,
+    pub(crate) engine: Engine,
+    pub(crate) run_id: &'a str,
+}
+
+impl Errand<'_> {
+    /// From nothing to a removed container.
+    pub(crate) fn run(&self, line: &Line) -> Result<(), String> {
+        let lock = self
+            .dir
+            .lock()
+            .map_err(|error| format!("cannot lock the run's directory: {error}"))?;
+        let done = self.carry(line);
+        self.clean(lock);
+        done
+    }
+
+    fn carry(&self, line: &Line) -> Result<(), String> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
+        let service = Service::find(self.engine, self.dir.path())?;
+        let docker = runtime.block_on(connect(&service))?;
+        let image = runtime.block_on(self.image(&docker))?;
+        if !line.wait() {
+            return Ok(());
+        }
+        let started = runtime.block_on(self.start(&docker, &image));
+        if started.is_ok() {
+            runtime.block_on(orphans::reap(&docker));
+            rundir::sweep();
+            line.wait_for_end();
+        }
+        let removed = runtime.block_on(self.remove(&docker));
+        if removed.is_err() {
+            // An idle service has ended by itself: another one for the rest.
+            drop(service);
+            let service = Service::find(self.engine, self.dir.path())?;
+            let docker = runtime.block_on(connect(&service))?;
+            runtime.block_on(self.remove(&docker))?;
+        }
+        started
+    }
+
+    fn name(&self) -> String {
+        format!("glee-{}", self.run_id)
+    }
+
+    /// The image's name for the engine. Nothing is ever pulled.
+    async fn image(&self, docker: &Docker) -> Result<String, String> {
+        match &self.plan.image {
+            Image::Pinned(name) => match docker.inspect_image(name).await {
+                Ok(_) => Ok(name.clone()),
+                Err(error) => Err(format!(
+                    "the image `{name}` is not here, and none is pulled: {}",
+                    words(&error)
+                )),
+            },
+            Image::Skeleton { links } => {
+                let archive = image::archive(links);
+                // In the repository's name: Podman's API has no tags for what it imports.
+                let repository = format!("{REPOSITORY}-{}", image::digest(&archive));
+                let name = format!("{repository}:latest");
+                if docker.inspect_image(&name).await.is_ok() {
+                    return Ok(name);
+                }
+                let options = CreateImageOptionsBuilder::default()
+                    .from_src("-")
+                    .repo(&repository)
+                    .tag("latest")
+                    .build();
+                let made = docker.create_image(Some(options), Some(body_full(Bytes::from(archive))), None);
+                made.try_collect::<Vec<_>>()
+                    .await
+                    .map_err(|error| format!("cannot make the image: {}", words(&error)))?;
+                Ok(name)
+            }
+        }
+    }
+
+    async fn start(&self, docker: &Docker, image: &str) -> Result<(), String> {
+        let labels = HashMap::from([
+            (LABEL_RUN.to_owned(), self.run_id.to_owned()),
+            (LABEL_OWNER.to_owned(), process::geteuid().to_string()),
+        ]);
+        let body = body(self.plan, self.dir, self.engine, image, labels);
+        let options = CreateContainerOptionsBuilder::default().name(&self.name()).build();
+        docker
+            .create_container(Some(options), body)
+            .await
+            .map_err(|error| words(&error))?;
+        docker
+            .start_container(&self.name(), None::<StartContainerOptions>)
+            .await
+            .map_err(|error| words(&error))
+    }
+
+    async fn remove(&self, docker: &Docker) -> Result<(), String> {
+        let options = RemoveContainerOptionsBuilder::default().force(true).v(true).build();
+        match docker.remove_container(&self.name(), Some(options)).await {
+            Ok(()) => Ok(()),
+            Err(error) if is_gone(&error) => Ok(()),
+            Err(error) => Err(words(&error)),
+        }
+    }
+
+    fn clean(&self, lock: File) {
+        self.dir.remove();
+        drop(lock);
+    }
+}
+
+async fn connect(service: &Service) -> Result<Docker, String> {
+    let path = service.socket.to_string_lossy();
+    let docker = Docker::connect_with_unix(&path, PATIENCE, &VERSION).map_err(|error| words(&error))?;
+    docker.negotiate_version().await.map_err(|error| words(&error))
+}
+
+pub(crate) fn is_gone(error: &bollard::errors::Error) -> bool {
+    matches!(
+        error,
+        bollard::errors::Error::DockerResponseServerError { status_code: 404, .. }
+    )
+}
+
+/// The engine's own words, without the client's.
+fn words(error: &bollard::errors::Error) -> String {
+    if let bollard::errors::Error::DockerResponseServerError { message, .. } = error {
+        message.clone()
+    } else {
+        error.to_string()
+    }
+}

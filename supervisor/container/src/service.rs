@@ -1,0 +1,157 @@
+//! Finds the engine's socket; for Podman, which needs no daemon, starts a service for this run where none listens.
+//!
+//! The service gets the caller's own rights and a home that depends on no variable: two runs of one user must find the
+//! same images.
+
+use std::env;
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use glee_sandbox::cgroup::{self, Controller, Place};
+use glee_sandbox::sys::process;
+
+use crate::facts::Engine;
+
+/// How long it may take to listen, and how long it stays without being asked anything.
+const START: Duration = Duration::from_secs(20);
+const IDLE_SECONDS: u32 = 30;
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Variables by which a user tells the engine where things are.
+const PASSED: [&str; 6] = [
+    "CONTAINERS_CONF",
+    "CONTAINERS_STORAGE_CONF",
+    "CONTAINERS_REGISTRIES_CONF",
+    "XDG_RUNTIME_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+];
+
+/// A socket to speak to, and the process behind it if it is ours.
+#[derive(Debug)]
+pub(crate) struct Service {
+    pub(crate) socket: PathBuf,
+    ours: Option<Child>,
+}
+
+impl Service {
+    pub(crate) fn find(engine: Engine, dir: &Path) -> Result<Self, String> {
+        let listening = candidates(engine).into_iter().find(|path| is_listening(path));
+        match (listening, engine) {
+            (Some(socket), _) => Ok(Self { socket, ours: None }),
+            (None, Engine::Podman) => start(dir),
+            (None, Engine::Docker) => Err(
+                "no Docker daemon listens on /var/run/docker.sock, and DOCKER_HOST names no other unix socket"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.ours {
+            // It ends by itself, too, when it is idle.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn candidates(engine: Engine) -> Vec<PathBuf> {
+    let named = |variable: &str| {
+        let value = env::var(variable).ok()?;
+        value.strip_prefix("unix://").map(PathBuf::from)
+    };
+    let uid = process::geteuid();
+    match engine {
+        Engine::Podman => {
+            let own = match uid {
+                0 => PathBuf::from("/run/podman/podman.sock"),
+                _ => env::var_os("XDG_RUNTIME_DIR")
+                    .map_or_else(|| PathBuf::from(format!("/run/user/{uid}")), PathBuf::from)
+                    .join("podman/podman.sock"),
+            };
+            named("CONTAINER_HOST").into_iter().chain([own]).collect()
+        }
+        Engine::Docker => named("DOCKER_HOST")
+            .into_iter()
+            .chain(["/var/run/docker.sock".into(), "/run/docker.sock".into()])
+            .collect(),
+    }
+}
+
+fn is_listening(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.file_type().is_socket()) && UnixStream::connect(path).is_ok()
+}
+
+fn start(dir: &Path) -> Result<Service, String> {
+    let socket = dir.join("api.sock");
+    let log = dir.join("service.log");
+    let output = fs::File::create(&log).map_err(|error| format!("cannot write `{}`: {error}", log.display()))?;
+    let errors = output.try_clone().map_err(|error| error.to_string())?;
+    let mut command = Command::new("podman");
+    if is_hybrid() && Path::new("/usr/sbin/runc").exists() {
+        // crun refuses a machine with both kinds of control groups.
+        command.args(["--runtime", "/usr/sbin/runc", "--cgroup-manager", "cgroupfs"]);
+    }
+    command
+        .args([
+            "--events-backend",
+            "file",
+            "system",
+            "service",
+            "--time",
+            &IDLE_SECONDS.to_string(),
+        ])
+        .arg(format!("unix://{}", socket.display()))
+        .env_clear()
+        .envs(PASSED.iter().filter_map(|name| Some((*name, env::var_os(name)?))))
+        .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+        .env("HOME", home())
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(output)
+        .stderr(errors);
+    let mut child = command
+        .spawn()
+        .map_err(|error| format!("cannot start `podman system service`: {error}"))?;
+    let end = Instant::now() + START;
+    loop {
+        if UnixStream::connect(&socket).is_ok() {
+            return Ok(Service {
+                socket,
+                ours: Some(child),
+            });
+        }
+        let ended = child.try_wait().ok().flatten();
+        if ended.is_some() || Instant::now() >= end {
+            let _ = child.kill();
+            let _ = child.wait();
+            let said = fs::read_to_string(&log).unwrap_or_default();
+            let last = said.lines().last().unwrap_or("it said nothing").to_owned();
+            return Err(format!("`podman system service` does not listen: {last}"));
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// Memory on v1, and a v2 hierarchy beside it.
+fn is_hybrid() -> bool {
+    let facts = cgroup::detect();
+    matches!(facts.place(Controller::Memory), Place::V1 { .. }) && facts.v2.is_some()
+}
+
+/// From the user database.
+fn home() -> PathBuf {
+    let uid = process::geteuid().to_string();
+    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let line = users.lines().find(|line| line.split(':').nth(2) == Some(&uid));
+    let home = line.and_then(|line| line.split(':').nth(5)).map(PathBuf::from);
+    home.or_else(|| env::var_os("HOME").map(PathBuf::from))
+        .unwrap_or_else(|| PathBuf::from("/"))
+}
