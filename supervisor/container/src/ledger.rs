@@ -3,6 +3,7 @@
 //! Pure. The clauses are those of the sandbox's own ledger. One that is not known here, or for which this engine has no setting,
 //! is refused by name.
 
+use glee_policy::{ResolvedPolicy, Source};
 use glee_sandbox::plan::{Coverage, SandboxPlan};
 
 use crate::facts::{Facts, Rights};
@@ -29,12 +30,17 @@ impl Row {
     }
 }
 
-pub(crate) fn write(sandbox: &SandboxPlan, plan: &ContainerPlan, facts: &Facts) -> Result<Vec<Coverage>, Refused> {
+pub(crate) fn write(
+    sandbox: &SandboxPlan,
+    plan: &ContainerPlan,
+    facts: &Facts,
+    policy: &ResolvedPolicy,
+) -> Result<Vec<Coverage>, Refused> {
     sandbox
         .ledger
         .iter()
         .map(|coverage| {
-            let row = row(coverage, plan, facts).map_err(|(reason, help)| Refused::Clause {
+            let row = row(coverage, plan, facts, policy).map_err(|(reason, help)| Refused::Clause {
                 clause: coverage.clause.clone(),
                 origin: coverage.origin.clone(),
                 reason: reason.to_owned(),
@@ -59,6 +65,9 @@ pub(crate) fn missing(sandbox: &SandboxPlan, plan: &ContainerPlan) -> Vec<String
     if sandbox.cgroup.pids.is_some() && plan.limits.pids.is_none() {
         list.push("pids: the engine cannot limit them here; RLIMIT_NPROC of its user namespace does".to_owned());
     }
+    if sandbox.cgroup.cpu_millis.is_some() && plan.limits.cpu_millis.is_none() {
+        list.push("cpu: the engine cannot limit it here".to_owned());
+    }
     list
 }
 
@@ -66,7 +75,13 @@ type Why = (&'static str, &'static str);
 
 const ORDINARY: &str = "an ordinary user's engine has no such control group here, and would ignore it with a warning";
 
-fn row(coverage: &Coverage, plan: &ContainerPlan, facts: &Facts) -> Result<Row, Why> {
+/// A bound that nobody asked for: a built-in profile has it for machines that can enforce it.
+fn is_default(policy: &ResolvedPolicy, key: &str) -> bool {
+    let origin = policy.origins.get(key);
+    origin.is_some_and(|origin| matches!(origin.source, Source::Builtin(_)))
+}
+
+fn row(coverage: &Coverage, plan: &ContainerPlan, facts: &Facts, policy: &ResolvedPolicy) -> Result<Row, Why> {
     let (key, _) = coverage.clause.split_once(": ").unwrap_or((&coverage.clause, ""));
     let note = coverage.note.as_deref();
     let row = match key {
@@ -113,11 +128,10 @@ fn row(coverage: &Coverage, plan: &ContainerPlan, facts: &Facts) -> Result<Row, 
         },
         "limits.cpus" => match plan.limits.cpu_millis {
             Some(_) => Row::by(&["control group of the container"]),
+            None if is_default(policy, key) => Row::by(&[])
+                .noting("a built-in profile's bound, left out and reported: an ordinary user's engine has none here"),
             None => {
-                return Err((
-                    ORDINARY,
-                    "run as root, use `--backend native`, or set `limits: {cpus: null}` in the policy",
-                ));
+                return Err((ORDINARY, "run as root, or say `limits: {cpus: none}` in the policy"));
             }
         },
         "limits.open_files" => Row::by(&["RLIMIT_NOFILE"]),

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use glee_policy::ResolvedPolicy;
 use glee_sandbox::contained::{Inside, Lookup, Made};
 use glee_sandbox::plan::{self, Containment, Kind, MountStep, Namespace, SandboxPlan};
 use glee_sandbox::seccomp::Table;
@@ -64,7 +65,8 @@ impl Refused {
 }
 
 /// Builds the container's plan.
-pub fn lower(sandbox: &SandboxPlan, image: Option<&str>, facts: &Facts) -> Result<ContainerPlan, Refused> {
+pub fn lower(sandbox: &SandboxPlan, policy: &ResolvedPolicy, facts: &Facts) -> Result<ContainerPlan, Refused> {
+    let image = policy.image.as_deref();
     if sandbox.containment != Containment::Namespaces {
         return Err(Refused::Clause {
             clause: "backend".to_owned(),
@@ -133,7 +135,7 @@ pub fn lower(sandbox: &SandboxPlan, image: Option<&str>, facts: &Facts) -> Resul
         ledger: Vec::new(),
     };
     plan.missing_limits = ledger::missing(sandbox, &plan);
-    plan.ledger = ledger::write(sandbox, &plan, facts)?;
+    plan.ledger = ledger::write(sandbox, &plan, facts, policy)?;
     Ok(plan)
 }
 

@@ -46,7 +46,7 @@ pub fn run(
     run_id: &str,
     serve: Option<&dyn Serve>,
 ) -> Result<Outcome, ContainerError> {
-    let settings = glee_container::lower::lower(plan, policy.image.as_deref(), &Facts::of(engine))?;
+    let settings = glee_container::lower::lower(plan, policy, &Facts::of(engine))?;
     let container = Container::new(settings, engine, run_id)?;
     Ok(launch::run_in(plan, serve, Some(&container))?)
 }
