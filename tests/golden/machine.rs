@@ -87,9 +87,16 @@ impl Machine {
         }
     }
 
-    pub(crate) fn plan(&self, name: &str) -> SandboxPlan {
+    pub(crate) fn policy(&self, name: &str) -> ResolvedPolicy {
         let policy = profile(name, &Origin::flag("--policy"), &NoLibrary).expect("a built-in profile parses");
-        let policy = glee_policy::resolve(&policy, &NoLibrary, self).expect("a built-in profile resolves");
+        glee_policy::resolve(&policy, &NoLibrary, self).expect("a built-in profile resolves")
+    }
+
+    pub(crate) fn plan(&self, name: &str) -> SandboxPlan {
+        self.plan_of(&self.policy(name))
+    }
+
+    pub(crate) fn plan_of(&self, policy: &ResolvedPolicy) -> SandboxPlan {
         let vars = [
             ("PATH", "/secret-value"),
             ("HOME", "/secret-value"),
@@ -105,8 +112,8 @@ impl Machine {
             argv: ["make", "test"].map(OsString::from).to_vec(),
             env,
         };
-        let terrain = self.terrain(&policy);
-        lower(&policy, &terrain, Kernel { landlock_abi: 7 }, request).expect("a built-in profile can be planned")
+        let terrain = self.terrain(policy);
+        lower(policy, &terrain, Kernel { landlock_abi: 7 }, request).expect("a built-in profile can be planned")
     }
 
     fn terrain(&self, policy: &ResolvedPolicy) -> Terrain {

@@ -119,12 +119,9 @@ fn row(coverage: &Coverage, plan: &ContainerPlan, facts: &Facts, policy: &Resolv
             Some(_) => Row::by(&["control group of the container"]),
             None => Row::by(&["watchdog"]).noting(ORDINARY),
         },
-        "limits.pids" => match (plan.limits.pids, facts.rights) {
-            (Some(_), _) => Row::by(&["control group of the container"]),
-            (None, Rights::User) => Row::by(&["RLIMIT_NPROC"]).noting("counted in the container's own user namespace"),
-            (None, Rights::Root | Rights::Daemon) => {
-                return Err(("this machine has no control group for it", "use `--backend native`"));
-            }
+        "limits.pids" => match plan.limits.pids {
+            Some(_) => Row::by(&["control group of the container"]),
+            None => Row::by(&["RLIMIT_NPROC"]).noting("counted in the container's own user namespace"),
         },
         "limits.cpus" => match plan.limits.cpu_millis {
             Some(_) => Row::by(&["control group of the container"]),

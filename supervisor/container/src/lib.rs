@@ -16,6 +16,7 @@ mod rundir;
 pub mod seccomp_json;
 mod service;
 mod vessel;
+mod view;
 
 pub use facts::{Engine, Facts};
 pub use lower::Refused;

@@ -23,7 +23,7 @@ use crate::seccomp_json;
 const ENGINES_OWN: [&str; 3] = ["/proc", "/dev", "/sys"];
 
 /// Names in `/etc` that engines lay their own files over, unless we mount ours.
-const ETC_FILES: [&str; 5] = ["passwd", "group", "hosts", "hostname", "resolv.conf"];
+pub(crate) const ETC_FILES: [&str; 5] = ["passwd", "group", "hosts", "hostname", "resolv.conf"];
 
 /// Programs and libraries: the host's with a skeleton, the image's own otherwise.
 const PROGRAMS: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
@@ -276,7 +276,10 @@ impl Build<'_> {
                 }
             }
             MountStep::Protect { at } => self.again(at, Access::ReadOnly),
-            MountStep::Hide { at, .. } if at.starts_with("/proc") => self.masked.push(at.clone()),
+            // The engine makes what is there, and covers it last.
+            MountStep::Hide { at, .. } if at.starts_with("/proc") || (at.starts_with("/dev") && !self.is_private(at)) => {
+                self.masked.push(at.clone());
+            }
             MountStep::Hide { at, kind } => {
                 // What lies below is gone with it.
                 self.mounts.retain(|known, _| known == at || !known.starts_with(at));
@@ -303,12 +306,16 @@ impl Build<'_> {
         Err(Refused::Path { path, reason })
     }
 
+    fn is_private(&self, at: &Path) -> bool {
+        self.privates.iter().any(|dir| at.starts_with(dir))
+    }
+
     /// Something small that is made for the run: in the skeleton, or by our pid 1 in a private place.
     fn lay(&mut self, at: &Path, what: Staged) {
         if is_engines(at) {
             return;
         }
-        if self.privates.iter().any(|dir| at.starts_with(dir)) {
+        if self.is_private(at) {
             let place = at.as_os_str().to_owned();
             match what {
                 Staged::Dir | Staged::OpenDir => self.made.push(Made::Dir { at: place }),
@@ -430,10 +437,12 @@ impl Build<'_> {
     fn engines_names(&mut self) {
         for name in ETC_FILES {
             let at = Path::new("/etc").join(name);
-            if !self.staged.contains_key(&at) && !self.mounts.contains_key(&at) {
-                let text = if name == "hostname" { "sandbox\n" } else { "" };
-                self.staged.insert(at.clone(), Staged::File(text.as_bytes().to_vec()));
+            if self.mounts.contains_key(&at) || self.is_hidden(&at) {
+                continue;
             }
+            let text = if name == "hostname" { "sandbox\n" } else { "" };
+            let file = Staged::File(text.as_bytes().to_vec());
+            self.staged.entry(at.clone()).or_insert(file);
             self.bind_staged(&at);
         }
     }

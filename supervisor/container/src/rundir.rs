@@ -16,6 +16,7 @@ use glee_sandbox::sys::fd::{Lock, flock};
 use glee_sandbox::sys::{mount, process};
 
 use crate::facts::mount_points;
+use crate::lower::ETC_FILES;
 use crate::plan::{ContainerPlan, Source, Staged};
 
 /// How often what is mounted is looked for before it is left to the next run.
@@ -130,6 +131,10 @@ impl RunDir {
         fs::write(&file, b"")?;
         fs::set_permissions(&file, fs::Permissions::from_mode(0))?;
         fs::create_dir(&dir)?;
+        // An engine mounts its own files here even if `/etc` is hidden; nobody gets to see them.
+        for name in ETC_FILES {
+            fs::write(dir.join(name), b"")?;
+        }
         fs::set_permissions(&dir, fs::Permissions::from_mode(0))?;
         fs::write(self.seccomp(), plan.seccomp.to_string())?;
         if self.program == self.own_copy() {
@@ -184,7 +189,7 @@ fn remove(dir: &Path) {
         let Ok(left) = mounted_below(dir) else { return };
         if left.is_empty() {
             let nothing = dir.join("nothing.dir");
-            let _ = fs::remove_dir(nothing);
+            let _ = fs::set_permissions(nothing, fs::Permissions::from_mode(0o700));
             let _ = fs::remove_dir_all(dir);
             return;
         }

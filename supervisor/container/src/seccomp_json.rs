@@ -61,3 +61,8 @@ fn with(arg: u8, mask: u32) -> impl Iterator<Item = Value> {
         .filter(move |bit| mask & bit != 0)
         .map(move |bit| json!({ "index": arg, "value": bit, "valueTwo": bit, "op": "SCMP_CMP_MASKED_EQ" }))
 }
+
+#[cfg(test)]
+#[path = "seccomp_json_tests.rs"]
+#[allow(clippy::expect_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
+mod tests;

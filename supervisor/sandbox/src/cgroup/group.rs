@@ -217,6 +217,17 @@ impl Group {
         }
     }
 
+    /// Those of the requested limits that hold for a process only as they hold for us: it is in the same group.
+    pub fn not_apart(pid: Pid, request: &Request) -> io::Result<Vec<Controller>> {
+        let read = |who: &str| files::read(Path::new(&format!("/proc/{who}/cgroup"))).map(|text| membership(&text));
+        let (ours, theirs) = (read("self")?, read(&pid.0.to_string())?);
+        let same = |controller: &Controller| match (ours.of_v1(*controller), theirs.of_v1(*controller)) {
+            (Some(ours), Some(theirs)) => ours == theirs,
+            (None, _) | (_, None) => ours.v2 == theirs.v2,
+        };
+        Ok(wanted(request).filter(same).collect())
+    }
+
     /// The groups in which somebody else has put a process, to read what the limits did. They are not ours to remove.
     pub fn of_process(pid: Pid, request: &Request) -> Self {
         let read = |path: &Path| files::read(path).ok();

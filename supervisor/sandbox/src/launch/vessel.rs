@@ -175,6 +175,7 @@ pub(super) fn start(
     caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"))?;
     hand_over(vessel, caller, &stream, [theirs, alive_read])?;
     look(vessel, pid)?;
+    limits_hold(vessel, pid)?;
     if vessel.has_network() {
         let open = doors_in(pid, &plan.doors).map_err(named("doors"))?;
         if let Some(companion) = caller.companion {
@@ -269,6 +270,17 @@ fn look(vessel: &dyn Vessel, pid: Pid) -> Result<(), LaunchError> {
         }
     }
     Ok(())
+}
+
+/// An engine may ignore a limit with a mere warning: then the container is in no group of its own.
+fn limits_hold(vessel: &dyn Vessel, pid: Pid) -> Result<(), LaunchError> {
+    let ignored = cgroup::Group::not_apart(pid, &vessel.limits()).map_err(|error| LaunchError::step("limits", error))?;
+    match ignored.first() {
+        None => Ok(()),
+        Some(controller) => Err(LaunchError::Engine(format!(
+            "it ignores the limit on {controller}: the container has no control group of its own for it"
+        ))),
+    }
 }
 
 fn identity(file: &OwnedFd) -> io::Result<(u64, u64)> {
