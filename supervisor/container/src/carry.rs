@@ -10,6 +10,7 @@ use bollard::{ClientVersion, Docker, body_full};
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use glee_sandbox::launch::vessel::Line;
+use glee_sandbox::plan::SandboxPlan;
 use glee_sandbox::sys::process;
 
 use crate::body::{LABEL_OWNER, LABEL_RUN, body};
@@ -34,6 +35,7 @@ const VERSION: ClientVersion = ClientVersion {
 
 pub(crate) struct Errand<'a> {
     pub(crate) plan: &'a ContainerPlan,
+    pub(crate) sandbox: &'a SandboxPlan,
     pub(crate) dir: &'a RunDir,
     pub(crate) engine: Engine,
     pub(crate) run_id: &'a str,
@@ -62,13 +64,19 @@ impl Errand<'_> {
         if !line.wait() {
             return Ok(());
         }
-        let started = runtime.block_on(self.start(&docker, &image));
+        let listener = service.listener().map_err(|error| error.to_string())?;
+        let started = self
+            .dir
+            .stage_trees(self.sandbox, listener)
+            .map_err(|error| error.to_string())
+            .and_then(|()| runtime.block_on(self.start(&docker, &image)));
         if started.is_ok() {
             runtime.block_on(orphans::reap(&docker));
             rundir::sweep();
             line.wait_for_end();
         }
         let removed = runtime.block_on(self.remove(&docker));
+        self.dir.detach_trees(listener);
         if removed.is_err() {
             // An idle service has ended by itself: another one for the rest.
             drop(service);

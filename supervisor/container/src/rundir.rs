@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use glee_sandbox::launch::LaunchError;
-use glee_sandbox::launch::vessel::stage_trees;
+use glee_sandbox::launch::vessel::{detach_trees, stage_trees};
 use glee_sandbox::plan::SandboxPlan;
 use glee_sandbox::sys::fd::{Lock, flock};
+use glee_sandbox::sys::process::Pid;
 use glee_sandbox::sys::{mount, process};
 
 use crate::facts::mount_points;
@@ -109,21 +110,31 @@ impl RunDir {
     }
 
     /// Makes everything that is mounted.
-    pub(crate) fn stage(&self, plan: &ContainerPlan, sandbox: &SandboxPlan) -> Result<(), LaunchError> {
+    pub(crate) fn stage(&self, plan: &ContainerPlan) -> Result<(), LaunchError> {
         let step = |at: &Path, error| LaunchError::Step {
             step: "stage".to_owned(),
             detail: at.display().to_string(),
             error,
         };
-        let trees = self.at.join("trees");
-        fs::create_dir(&trees).map_err(|error| step(&trees, error))?;
         fs::create_dir(self.root()).map_err(|error| step(&self.root(), error))?;
         for (at, what) in &plan.staged {
             let to = self.in_skeleton(at);
             put(&to, what).map_err(|error| step(at, error))?;
         }
-        self.fixed(plan).map_err(|error| step(&self.at, error))?;
-        stage_trees(sandbox, &trees)
+        self.fixed(plan).map_err(|error| step(&self.at, error))
+    }
+
+    /// Mounts the trees whose owners are mapped, where the engine sees them.
+    pub(crate) fn stage_trees(&self, sandbox: &SandboxPlan, engine: Pid) -> Result<(), LaunchError> {
+        let trees = self.at.join("trees");
+        fs::create_dir(&trees).map_err(|error| LaunchError::Engine(error.to_string()))?;
+        stage_trees(sandbox, &trees, engine)
+    }
+
+    /// Takes them away again.
+    pub(crate) fn detach_trees(&self, engine: Pid) {
+        // What fails is tried again by `remove`, and by the next run.
+        let _ = detach_trees(&|| mounted_below(&self.at).unwrap_or_default(), engine);
     }
 
     fn fixed(&self, plan: &ContainerPlan) -> io::Result<()> {

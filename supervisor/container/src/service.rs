@@ -5,14 +5,16 @@
 
 use std::env;
 use std::fs;
+use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use glee_sandbox::cgroup::{self, Controller, Place};
-use glee_sandbox::sys::process;
+use glee_sandbox::sys::process::{self, Pid};
+use glee_sandbox::sys::socket;
 
 use crate::facts::Engine;
 
@@ -49,6 +51,14 @@ impl Service {
                     .to_owned(),
             ),
         }
+    }
+}
+
+impl Service {
+    /// Who listens: what is to be bound must be mounted where that process sees it.
+    pub(crate) fn listener(&self) -> io::Result<Pid> {
+        let stream = UnixStream::connect(&self.socket)?;
+        socket::peer(stream.as_fd()).map(|(pid, _)| pid)
     }
 }
 
@@ -140,10 +150,11 @@ fn start(dir: &Path) -> Result<Service, String> {
     }
 }
 
-/// Memory on v1, and a v2 hierarchy beside it.
+/// Memory on v1, and a v2 hierarchy beside it. Told by our own membership: the mounts may be out of sight.
 fn is_hybrid() -> bool {
-    let facts = cgroup::detect();
-    matches!(facts.place(Controller::Memory), Place::V1 { .. }) && facts.v2.is_some()
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let on_v1 = own.lines().any(|line| line.split(':').nth(1).is_some_and(|list| list.split(',').any(|c| c == "memory")));
+    on_v1 && own.lines().any(|line| line.starts_with("0::"))
 }
 
 /// From the user database.

@@ -17,15 +17,17 @@ use crate::rundir::{RunDir, RunDirError};
 #[derive(Debug)]
 pub struct Container {
     plan: ContainerPlan,
+    sandbox: SandboxPlan,
     dir: RunDir,
     engine: Engine,
     run_id: String,
 }
 
 impl Container {
-    pub fn new(plan: ContainerPlan, engine: Engine, run_id: &str) -> Result<Self, RunDirError> {
+    pub fn new(plan: ContainerPlan, sandbox: &SandboxPlan, engine: Engine, run_id: &str) -> Result<Self, RunDirError> {
         Ok(Self {
             plan,
+            sandbox: sandbox.clone(),
             dir: RunDir::new(run_id)?,
             engine,
             run_id: run_id.to_owned(),
@@ -51,6 +53,7 @@ impl Vessel for Container {
     fn carry(&self, line: &Line) -> Result<(), String> {
         let errand = Errand {
             plan: &self.plan,
+            sandbox: &self.sandbox,
             dir: &self.dir,
             engine: self.engine,
             run_id: &self.run_id,
@@ -58,8 +61,8 @@ impl Vessel for Container {
         errand.run(line)
     }
 
-    fn stage(&self, plan: &SandboxPlan) -> Result<(), LaunchError> {
-        self.dir.stage(&self.plan, plan)
+    fn stage(&self) -> Result<(), LaunchError> {
+        self.dir.stage(&self.plan)
     }
 
     fn socket(&self) -> PathBuf {

@@ -47,6 +47,6 @@ pub fn run(
     serve: Option<&dyn Serve>,
 ) -> Result<Outcome, ContainerError> {
     let settings = glee_container::lower::lower(plan, policy, &Facts::of(engine))?;
-    let container = Container::new(settings, engine, run_id)?;
+    let container = Container::new(settings, plan, engine, run_id)?;
     Ok(launch::run_in(plan, serve, Some(&container))?)
 }

@@ -30,12 +30,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a container engine does for a run.
 pub trait Vessel {
-    /// Runs in the carrier. Prepares what needs no container, waits for `Word::Go`, starts the container, and says so;
+    /// Runs in the carrier. Prepares what needs no container, waits for the supervisor's word, starts the container, and says so;
     /// removes it when told, or when the line is closed without a word.
     fn carry(&self, line: &Line) -> Result<(), String>;
 
-    /// Makes what is mounted, now that the host's side is ready: called in the supervisor, before `Word::Go`.
-    fn stage(&self, plan: &SandboxPlan) -> Result<(), LaunchError>;
+    /// Makes what is mounted, now that the host's side is ready: called in the supervisor, before the carrier goes on.
+    fn stage(&self) -> Result<(), LaunchError>;
 
     /// The socket that is mounted at [`crate::init::contained::SOCKET`].
     fn socket(&self) -> PathBuf;
@@ -148,7 +148,7 @@ pub(super) fn start(
     caller: &Caller<'_>,
 ) -> Result<Child, LaunchError> {
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
-    vessel.stage(plan)?;
+    vessel.stage()?;
     let listener = listen(vessel)?;
     socket::send(carrier.line.as_fd(), b"g", None).map_err(named("carrier"))?;
     let stream = meet(&listener, carrier)?;
@@ -322,28 +322,60 @@ fn doors_in(pid: Pid, plan: &Doors) -> io::Result<Vec<Option<OwnedFd>>> {
 
 /// Trees whose owners are mapped, mounted below `dir` by the number of their step: an engine can only bind what has a path.
 ///
-/// For root only. Whoever removes `dir` detaches them first.
-pub fn stage_trees(plan: &SandboxPlan, dir: &Path) -> Result<(), LaunchError> {
+/// For root only; mounted where `engine` sees them, which may live in another mount namespace. Whoever removes `dir`
+/// detaches them first.
+pub fn stage_trees(plan: &SandboxPlan, dir: &Path, engine: Pid) -> Result<(), LaunchError> {
     let trees = super::idmap::Trees::prepare_mapped(plan)?;
     let holders = trees.map_owners(plan)?;
-    for (number, step) in plan.mounts.iter().enumerate() {
+    let mut places = Vec::new();
+    for number in 0..plan.mounts.len() {
         let Some(tree) = trees.get(number) else { continue };
-        let about = |error| LaunchError::Step {
-            step: "mounts".to_owned(),
-            detail: format!("{step:?}"),
-            error,
-        };
         let at = dir.join(number.to_string());
         let is_dir = path::lstat_at(tree.as_fd(), "".as_ref()).is_ok_and(|stat| stat.is_dir());
-        if is_dir {
-            fs::create_dir(&at)
-        } else {
-            fs::write(&at, b"")
-        }
-        .map_err(about)?;
-        let target = path::open_exact(&at).map_err(about)?;
-        crate::sys::mount::attach(tree.as_fd(), target.as_fd()).map_err(about)?;
+        let made = if is_dir { fs::create_dir(&at) } else { fs::write(&at, b"") };
+        made.map_err(|error| LaunchError::step("owners", error))?;
+        places.push((tree, at));
     }
     drop(holders);
-    Ok(())
+    if places.is_empty() {
+        return Ok(());
+    }
+    let attach = || {
+        places.iter().try_for_each(|(tree, at)| {
+            let target = path::open_exact(at)?;
+            crate::sys::mount::attach(tree.as_fd(), target.as_fd())
+        })
+    };
+    where_it_sees(engine, &attach).map_err(|error| LaunchError::step("owners", error))
+}
+
+/// Takes away what is mounted below a directory where `engine` sees it.
+pub fn detach_trees(points: &dyn Fn() -> Vec<PathBuf>, engine: Pid) -> io::Result<()> {
+    where_it_sees(engine, &|| {
+        for point in points().into_iter().rev() {
+            crate::sys::mount::detach(&point)?;
+        }
+        Ok(())
+    })
+}
+
+/// Does something in the mount namespace of another process, from a process made for it.
+fn where_it_sees(engine: Pid, act: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
+    let theirs = format!("/proc/{}/ns/mnt", engine.0);
+    if fs::read_link("/proc/self/ns/mnt")? == fs::read_link(&theirs)? {
+        return act();
+    }
+    let namespace = OwnedFd::from(fs::File::open(theirs)?);
+    match process::clone_into(0, None)? {
+        Side::Child => {
+            let done = process::setns(namespace.as_fd()).and_then(|()| act());
+            let errno = done.err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EIO));
+            process::exit_now(errno.min(255))
+        }
+        Side::Parent { pid, .. } => match process::wait(pid.0, libc::__WALL)? {
+            Some((_, process::Change::Exited(0), _)) => Ok(()),
+            Some((_, process::Change::Exited(errno), _)) => Err(io::Error::from_raw_os_error(errno)),
+            _ => Err(io::Error::from_raw_os_error(libc::EIO)),
+        },
+    }
 }
