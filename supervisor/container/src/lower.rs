@@ -199,6 +199,7 @@ fn inside(sandbox: &SandboxPlan, made: Vec<Made>, limits: &GroupLimits, pinned: 
         grace: sandbox.grace,
         watched_memory: sandbox.memory_bytes.filter(|_| limits.memory_bytes.is_none()),
         terminals: [false; 3],
+        size: None,
         ignored: Vec::new(),
     }
 }

@@ -22,7 +22,7 @@ use crate::plan::{CommandPlan, Containment, Doors, GitPlan, Identity, LandlockPl
 use crate::seccomp::{self, Arch, DenialAction, FilterSpec, NetworkRule, SocketRule, Table};
 use crate::sys::limits::Resource;
 use crate::sys::socket::{self, Wait};
-use crate::sys::{fd, process};
+use crate::sys::{fd, process, term};
 
 /// The name under which the supervisor's own program runs as pid 1.
 pub const NAME: &str = "glee-container-init";
@@ -68,6 +68,8 @@ pub struct Inside {
     /// The bound on memory that init watches, where the engine sets none.
     pub watched_memory: Option<u64>,
     pub terminals: [bool; 3],
+    /// Of the caller's terminal.
+    pub size: Option<[u16; 4]>,
     pub ignored: Vec<i32>,
 }
 
@@ -90,6 +92,7 @@ pub fn main() -> ! {
     }
     let ignored = inside.ignored.clone();
     let terminals = inside.terminals;
+    let size = inside.size.map(term::Size::of_numbers);
     let watch_memory = inside.watched_memory.is_some();
     let plan = plan(inside);
     let table = Table::builtin().map_err(|_| io::Error::from_raw_os_error(libc::EINVAL));
@@ -108,7 +111,7 @@ pub fn main() -> ! {
         alive,
         groups: None,
         terminals,
-        size: None,
+        size,
         ignored,
         started,
         watch_memory,

@@ -23,6 +23,7 @@ use crate::plan::{Doors, Namespace, SandboxPlan};
 use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::socket::{self, Wait};
+use crate::sys::term::Size;
 use crate::sys::{fd, net, path};
 
 /// How long an engine may take to start a container, and to remove it.
@@ -229,6 +230,7 @@ fn hand_over(vessel: &dyn Vessel, caller: &Caller<'_>, stream: &OwnedFd, own: [O
     let named = |error| LaunchError::step("hand over", error);
     let inside = Inside {
         terminals: caller.terminals,
+        size: caller.size.map(Size::numbers),
         ignored: caller.ignored.clone(),
         ..vessel.inside().clone()
     };
