@@ -26,12 +26,23 @@ fn started(at: &Place) -> (Running, String) {
 
 /// Children of the supervisor, its carrier among them.
 fn children(of: u32) -> Vec<u32> {
-    let out = Command::new("ps").args(["-o", "pid=", "--ppid", &of.to_string()]).output().expect("ps");
-    String::from_utf8_lossy(&out.stdout).split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+    let out = Command::new("ps")
+        .args(["-o", "pid=", "--ppid", &of.to_string()])
+        .output()
+        .expect("ps");
+    String::from_utf8_lossy(&out.stdout)
+        .split_ascii_whitespace()
+        .filter_map(|pid| pid.parse().ok())
+        .collect()
 }
 
 fn holds(pids: &[u32], run: &str) -> bool {
-    let open = |pid: &u32| std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let open = |pid: &u32| {
+        std::fs::read_dir(format!("/proc/{pid}/fd"))
+            .into_iter()
+            .flatten()
+            .flatten()
+    };
     pids.iter().flat_map(open).any(|fd| {
         let file = std::fs::read_link(fd.path()).unwrap_or_default();
         file.ends_with(format!("{run}/lock"))
@@ -71,7 +82,10 @@ claims! {
 
 /// How many runs; the whole number takes minutes (`GLEE_RUNS=200`).
 fn runs() -> u64 {
-    std::env::var("GLEE_RUNS").ok().and_then(|text| text.parse().ok()).unwrap_or(32)
+    std::env::var("GLEE_RUNS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(32)
 }
 
 #[test]
@@ -95,7 +109,9 @@ fn runs_killed_at_random_leave_nothing() {
             })
         })
         .collect();
-    threads.into_iter().for_each(|thread| thread.join().expect("no thread fails"));
+    threads
+        .into_iter()
+        .for_each(|thread| thread.join().expect("no thread fails"));
     let seen = before.sh("restricted", "true").go();
     assert_eq!(seen.code(), Some(0), "{}", seen.describe());
     let clean = || {

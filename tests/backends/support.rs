@@ -96,6 +96,10 @@ impl Place {
     /// The runs whose containers there are now.
     pub(crate) fn running(&self) -> Vec<String> {
         let names = self.podman(&["ps", "--format", "{{.Names}}", "--filter", "label=glee.run"]);
-        names.lines().filter_map(|name| name.strip_prefix("glee-")).map(str::to_owned).collect()
+        names
+            .lines()
+            .filter_map(|name| name.strip_prefix("glee-"))
+            .map(str::to_owned)
+            .collect()
     }
 }

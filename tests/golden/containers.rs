@@ -27,7 +27,9 @@ fn facts(rights: Rights) -> Facts {
             Rights::Root | Rights::Daemon => Controller::ALL.into_iter().collect(),
             Rights::User => BTreeSet::new(),
         },
-        mount_points: ["/", "/proc", "/root/app/data", "/home/ada/app/data"].map(PathBuf::from).into(),
+        mount_points: ["/", "/proc", "/root/app/data", "/home/ada/app/data"]
+            .map(PathBuf::from)
+            .into(),
     }
 }
 
@@ -103,7 +105,12 @@ fn table() -> String {
     };
     let mut native_all = rows(&Machine::of(Who::User).plan_of(&off(Who::User)).ledger);
     native_all.extend(native);
-    let columns = [native_all, column(Rights::Root), column(Rights::User), column(Rights::Daemon)];
+    let columns = [
+        native_all,
+        column(Rights::Root),
+        column(Rights::User),
+        column(Rights::Daemon),
+    ];
     let keys: BTreeSet<&String> = columns.iter().flat_map(BTreeMap::keys).collect();
     let mut text = "| clause | native | podman, root | podman, ordinary user | docker, ordinary user |\n".to_owned();
     text.push_str("|---|---|---|---|---|\n");
@@ -156,7 +163,9 @@ fn a_clause_that_no_setting_enforces_is_refused_by_name() {
 #[test]
 fn a_cpu_limit_of_the_users_own_is_refused_where_the_engine_would_ignore_it() {
     let mut policy = Machine::of(Who::User).policy("restricted");
-    policy.origins.insert("limits.cpus".to_owned(), glee_policy::Origin::flag("--limit"));
+    policy
+        .origins
+        .insert("limits.cpus".to_owned(), glee_policy::Origin::flag("--limit"));
     let refused = container(&policy, Rights::User).expect_err("an ordinary user's engine has no such group");
     assert!(refused.to_string().contains("`limits.cpus: 2`"), "{refused}");
 }

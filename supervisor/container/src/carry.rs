@@ -1,7 +1,6 @@
 //! The carrier: speaks to the engine in a process of its own, from before the container to after its removal.
 
 use std::collections::HashMap;
-use std::fs::File;
 
 use bollard::query_parameters::{
     CreateContainerOptionsBuilder, CreateImageOptionsBuilder, RemoveContainerOptionsBuilder, StartContainerOptions,
@@ -43,14 +42,16 @@ pub(crate) struct Errand<'a> {
 
 impl Errand<'_> {
     /// From nothing to a removed container.
-    pub(crate) fn run(&self, line: &Line) -> Result<(), String> {
-        let lock = self
-            .dir
-            .lock()
-            .map_err(|error| format!("cannot lock the run's directory: {error}"))?;
-        let done = self.carry(line);
-        self.clean(lock);
-        done
+    pub(crate) fn run(&self, line: &Line) {
+        let lock = match self.dir.lock() {
+            Ok(lock) => lock,
+            Err(error) => return line.fail(&format!("cannot lock the run's directory: {error}")),
+        };
+        if let Err(why) = self.carry(line) {
+            line.fail(&why);
+        }
+        self.dir.remove();
+        drop(lock);
     }
 
     fn carry(&self, line: &Line) -> Result<(), String> {
@@ -147,11 +148,6 @@ impl Errand<'_> {
             Err(error) if is_gone(&error) => Ok(()),
             Err(error) => Err(words(&error)),
         }
-    }
-
-    fn clean(&self, lock: File) {
-        self.dir.remove();
-        drop(lock);
     }
 }
 

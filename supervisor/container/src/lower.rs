@@ -278,7 +278,9 @@ impl Build<'_> {
             }
             MountStep::Protect { at } => self.again(at, Access::ReadOnly),
             // The engine makes what is there, and covers it last.
-            MountStep::Hide { at, .. } if at.starts_with("/proc") || (at.starts_with("/dev") && !self.is_private(at)) => {
+            MountStep::Hide { at, .. }
+                if at.starts_with("/proc") || (at.starts_with("/dev") && !self.is_private(at)) =>
+            {
                 self.masked.push(at.clone());
             }
             MountStep::Hide { at, kind } => {

@@ -18,7 +18,7 @@ use glee_sandbox::sys::{mount, process};
 
 use crate::facts::mount_points;
 use crate::lower::ETC_FILES;
-use crate::plan::{ContainerPlan, Source, Staged};
+use crate::plan::{ContainerPlan, Mount, Source, Staged};
 
 /// How often what is mounted is looked for before it is left to the next run.
 const ROUNDS: u32 = 8;
@@ -116,6 +116,19 @@ impl RunDir {
             detail: at.display().to_string(),
             error,
         };
+        for mount in plan.mounts.values() {
+            if let Mount::Bind {
+                source: Source::Host(host) | Source::Mapped { host, .. },
+                ..
+            } = mount
+                && host.is_symlink()
+            {
+                return Err(LaunchError::Engine(format!(
+                    "`{}` is a symbolic link, and an engine would mount what it leads to: use `--backend native`",
+                    host.display()
+                )));
+            }
+        }
         fs::create_dir(self.root()).map_err(|error| step(&self.root(), error))?;
         for (at, what) in &plan.staged {
             let to = self.in_skeleton(at);

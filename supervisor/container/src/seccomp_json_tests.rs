@@ -12,23 +12,34 @@ const SPEC: FilterSpec = FilterSpec {
 /// What an engine makes of the profile: the first entry whose tests all hold; else the default.
 fn allows(profile: &Value, name: &str, args: &[u64; 6]) -> bool {
     let hits = |entry: &Value| {
-        let named = entry["names"].as_array().is_some_and(|names| names.iter().any(|n| n == name));
+        let named = entry["names"]
+            .as_array()
+            .is_some_and(|names| names.iter().any(|n| n == name));
         let tests = entry["args"].as_array().cloned().unwrap_or_default();
         named
             && tests.iter().all(|test| {
                 let index = usize::try_from(test["index"].as_u64().unwrap_or(9)).unwrap_or(9);
-                let (mask, wanted) = (test["value"].as_u64().unwrap_or(0), test["valueTwo"].as_u64().unwrap_or(1));
+                let (mask, wanted) = (
+                    test["value"].as_u64().unwrap_or(0),
+                    test["valueTwo"].as_u64().unwrap_or(1),
+                );
                 args.get(index).is_some_and(|arg| arg & mask == wanted)
             })
     };
     let entries = profile["syscalls"].as_array().cloned().unwrap_or_default();
-    let action = entries.iter().find(|entry| hits(entry)).map(|entry| entry["action"].clone());
+    let action = entries
+        .iter()
+        .find(|entry| hits(entry))
+        .map(|entry| entry["action"].clone());
     action.is_some_and(|action| action == "SCMP_ACT_ALLOW")
 }
 
 /// Arguments that the rules look at: single bits, small numbers, all ones.
 fn samples() -> Vec<[u64; 6]> {
-    let values: Vec<u64> = (0..32).map(|bit| 1 << bit).chain([0, 2, 3, 6, 17, 0o644, 0x5412, 0xffff_ffff]).collect();
+    let values: Vec<u64> = (0..32)
+        .map(|bit| 1 << bit)
+        .chain([0, 2, 3, 6, 17, 0o644, 0x5412, 0xffff_ffff])
+        .collect();
     let mut list = vec![[0; 6]];
     for value in values {
         for position in 0..4 {
@@ -59,10 +70,26 @@ fn what_the_compiled_filter_allows_the_profile_allows() {
 fn the_profile_alone_refuses_namespaces_mounts_and_kernel_doors() {
     let table = Table::builtin().expect("the built-in list");
     let profile = profile(&table, &SPEC);
-    for name in ["mount", "unshare", "setns", "pivot_root", "clone3", "bpf", "keyctl", "io_uring_setup", "ptrace", "init_module"] {
+    for name in [
+        "mount",
+        "unshare",
+        "setns",
+        "pivot_root",
+        "clone3",
+        "bpf",
+        "keyctl",
+        "io_uring_setup",
+        "ptrace",
+        "init_module",
+    ] {
         assert!(!allows(&profile, name, &[0; 6]), "{name}");
     }
-    for bit in [libc::CLONE_NEWUSER, libc::CLONE_NEWNS, libc::CLONE_NEWNET, libc::CLONE_NEWPID] {
+    for bit in [
+        libc::CLONE_NEWUSER,
+        libc::CLONE_NEWNS,
+        libc::CLONE_NEWNET,
+        libc::CLONE_NEWPID,
+    ] {
         let args = [u64::from(bit.unsigned_abs()) | libc::SIGCHLD as u64, 0, 0, 0, 0, 0];
         assert!(!allows(&profile, "clone", &args), "clone {bit:x}");
     }

@@ -7,7 +7,7 @@ use std::env;
 use std::fs;
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::FileTypeExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -24,11 +24,10 @@ const IDLE_SECONDS: u32 = 30;
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Variables by which a user tells the engine where things are.
-const PASSED: [&str; 6] = [
+const PASSED: [&str; 5] = [
     "CONTAINERS_CONF",
     "CONTAINERS_STORAGE_CONF",
     "CONTAINERS_REGISTRIES_CONF",
-    "XDG_RUNTIME_DIR",
     "XDG_CONFIG_HOME",
     "XDG_DATA_HOME",
 ];
@@ -121,6 +120,7 @@ fn start(dir: &Path) -> Result<Service, String> {
         .arg(format!("unix://{}", socket.display()))
         .env_clear()
         .envs(PASSED.iter().filter_map(|name| Some((*name, env::var_os(name)?))))
+        .envs(runtime_dir().map(|dir| ("XDG_RUNTIME_DIR", dir)))
         .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
         .env("HOME", home())
         .current_dir("/")
@@ -153,8 +153,19 @@ fn start(dir: &Path) -> Result<Service, String> {
 /// Memory on v1, and a v2 hierarchy beside it. Told by our own membership: the mounts may be out of sight.
 fn is_hybrid() -> bool {
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let on_v1 = own.lines().any(|line| line.split(':').nth(1).is_some_and(|list| list.split(',').any(|c| c == "memory")));
+    let on_v1 = own.lines().any(|line| {
+        line.split(':')
+            .nth(1)
+            .is_some_and(|list| list.split(',').any(|c| c == "memory"))
+    });
     on_v1 && own.lines().any(|line| line.starts_with("0::"))
+}
+
+/// The caller's, if it is this user's own.
+fn runtime_dir() -> Option<PathBuf> {
+    let dir = PathBuf::from(env::var_os("XDG_RUNTIME_DIR")?);
+    let meta = fs::metadata(&dir).ok()?;
+    (meta.is_dir() && meta.uid() == process::geteuid() && meta.mode() & 0o700 == 0o700).then_some(dir)
 }
 
 /// From the user database.

@@ -50,7 +50,7 @@ impl Container {
 }
 
 impl Vessel for Container {
-    fn carry(&self, line: &Line) -> Result<(), String> {
+    fn carry(&self, line: &Line) {
         let errand = Errand {
             plan: &self.plan,
             sandbox: &self.sandbox,
@@ -58,7 +58,7 @@ impl Vessel for Container {
             engine: self.engine,
             run_id: &self.run_id,
         };
-        errand.run(line)
+        errand.run(line);
     }
 
     fn stage(&self) -> Result<(), LaunchError> {

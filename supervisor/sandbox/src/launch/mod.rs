@@ -203,6 +203,8 @@ struct Child {
     _alive: OwnedFd,
     namespaces: Vec<Namespace>,
     warden: Option<Warden>,
+    /// From here on the deadline counts.
+    begun: Instant,
 }
 
 fn compile(plan: &SandboxPlan) -> Result<(Table, Vec<seccomp::Instruction>), LaunchError> {
@@ -281,6 +283,7 @@ fn start(
                 _alive: alive_write,
                 namespaces,
                 warden: None,
+                begun: caller.started,
             };
             // Before the child may go on: whoever cleans up after us must be able to see its end.
             let entrusted = caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"));

@@ -94,7 +94,7 @@ pub(super) fn watch(
     group: &Group,
     caller: &Caller<'_>,
 ) -> Result<Outcome, LaunchError> {
-    let started = caller.started;
+    let (started, begun) = (caller.started, child.begun);
     let mut supervisor = Supervisor {
         plan,
         child,
@@ -109,7 +109,7 @@ pub(super) fn watch(
         ended_by: None,
         timeout: plan
             .deadline
-            .and_then(|time| started.checked_add(time))
+            .and_then(|time| begun.checked_add(time))
             .map_or(Timeout::Never, Timeout::At),
         failure: None,
         not_executed: None,

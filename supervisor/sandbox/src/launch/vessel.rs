@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub trait Vessel {
     /// Runs in the carrier. Prepares what needs no container, waits for the supervisor's word, starts the container, and says so;
     /// removes it when told, or when the line is closed without a word.
-    fn carry(&self, line: &Line) -> Result<(), String>;
+    fn carry(&self, line: &Line);
 
     /// Makes what is mounted, now that the host's side is ready: called in the supervisor, before the carrier goes on.
     fn stage(&self) -> Result<(), LaunchError>;
@@ -70,6 +70,15 @@ impl Line {
         matches!(socket::receive(self.0.as_fd(), Wait::Block), Ok((word, _)) if word == b"g")
     }
 
+    /// Says why there is no container, and waits until that was heard.
+    pub fn fail(&self, why: &str) {
+        let mut bytes = vec![b'f'];
+        bytes.extend(why.as_bytes().iter().take(3000));
+        // Nobody left to tell: then nobody waits.
+        let _ = socket::send(self.0.as_fd(), &bytes, None);
+        while self.wait() {}
+    }
+
     /// Waits for the end of the run, by a word or by the end of the supervisor.
     pub fn wait_for_end(&self) {
         // Every word, and none, means the same.
@@ -92,12 +101,9 @@ pub(super) fn carrier(vessel: &dyn Vessel) -> Result<Carrier, LaunchError> {
         Side::Child => {
             drop(ours);
             let line = Line(theirs);
-            let done = settle(&line).map_err(|error| error.to_string());
-            if let Err(text) = done.and_then(|()| vessel.carry(&line)) {
-                let mut bytes = vec![b'f'];
-                bytes.extend(text.as_bytes().iter().take(3000));
-                // Nobody left to tell: then nobody waits.
-                let _ = socket::send(line.0.as_fd(), &bytes, None);
+            match settle(&line) {
+                Ok(()) => vessel.carry(&line),
+                Err(error) => line.fail(&error.to_string()),
             }
             process::exit_now(0)
         }
@@ -172,6 +178,7 @@ pub(super) fn start(
         _alive: alive_write,
         namespaces: vessel.namespaces(),
         warden: None,
+        begun: Instant::now(),
     };
     caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"))?;
     hand_over(vessel, caller, &stream, [theirs, alive_read])?;
@@ -184,6 +191,8 @@ pub(super) fn start(
         }
     }
     child.warden = Warden::start(plan, pid).map_err(named("watch"))?;
+    // What an engine takes to start is not the command's time.
+    child.begun = Instant::now();
     Order::Go.send(child.control.as_fd()).map_err(named("start"))?;
     Ok(child)
 }
@@ -276,7 +285,8 @@ fn look(vessel: &dyn Vessel, pid: Pid) -> Result<(), LaunchError> {
 
 /// An engine may ignore a limit with a mere warning: then the container is in no group of its own.
 fn limits_hold(vessel: &dyn Vessel, pid: Pid) -> Result<(), LaunchError> {
-    let ignored = cgroup::Group::not_apart(pid, &vessel.limits()).map_err(|error| LaunchError::step("limits", error))?;
+    let ignored =
+        cgroup::Group::not_apart(pid, &vessel.limits()).map_err(|error| LaunchError::step("limits", error))?;
     match ignored.first() {
         None => Ok(()),
         Some(controller) => Err(LaunchError::Engine(format!(
@@ -334,7 +344,11 @@ pub fn stage_trees(plan: &SandboxPlan, dir: &Path, engine: Pid) -> Result<(), La
         let Some(tree) = trees.get(number) else { continue };
         let at = dir.join(number.to_string());
         let is_dir = path::lstat_at(tree.as_fd(), "".as_ref()).is_ok_and(|stat| stat.is_dir());
-        let made = if is_dir { fs::create_dir(&at) } else { fs::write(&at, b"") };
+        let made = if is_dir {
+            fs::create_dir(&at)
+        } else {
+            fs::write(&at, b"")
+        };
         made.map_err(|error| LaunchError::step("owners", error))?;
         places.push((tree, at));
     }
