@@ -208,3 +208,27 @@ fn private_places_together_are_no_more_than_the_policy_says() {
         assert!(sum > 0 && sum <= limit, "{sum} of {limit}");
     }
 }
+
+/// Each verdict that differs is named with words that stand in the document.
+#[test]
+fn what_differs_stands_in_the_document() {
+    let read = |path: &str| {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        fs::read_to_string(&file).unwrap_or_else(|error| panic!("cannot read {}: {error}", file.display()))
+    };
+    let document = read("../docs/backends.md");
+    let list = read("backends/differs.txt");
+    let lines: Vec<&str> = list.lines().filter(|line| !line.starts_with('#')).collect();
+    assert!(!lines.is_empty());
+    for line in lines {
+        let (test, words) = line
+            .split_once(" | ")
+            .unwrap_or_else(|| panic!("`{line}` has no words"));
+        let (module, name) = test.split_once("::").unwrap_or_else(|| panic!("`{test}` is no test"));
+        assert!(document.contains(words), "`{words}` does not stand in docs/backends.md");
+        assert!(
+            read(&format!("escape/{module}.rs")).contains(name),
+            "there is no claim `{test}`"
+        );
+    }
+}
