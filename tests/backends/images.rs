@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use glee_tests::{Caller, Policy, Run, attack_tool};
+use glee_tests::{Caller, Policy, Run, attack_tool, binary};
 
 use crate::support::Place;
 
@@ -65,4 +65,77 @@ fn an_image_brings_its_own_programs() {
     at.podman(&["rmi", "--force", &id]);
     assert_eq!(seen.code(), Some(0), "{}", seen.describe());
     assert!(seen.out().contains("seen:"), "{}", seen.describe());
+}
+
+/// The repository's own scripts, from the directory above this one.
+fn script(name: &str) -> std::process::Command {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../docker")
+        .join(name);
+    let mut command = std::process::Command::new(path);
+    command.env("GLEE_BIN", binary());
+    command
+}
+
+/// No container of Podman's own here has a network: nothing on this machine need be set up for one.
+#[test]
+fn the_slim_image_is_built_from_no_registry_and_runs_without_rights() {
+    let at = Place::of(Caller::Root);
+    let out = script("build").arg("slim").output().expect("docker/build runs");
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let runtime = if std::path::Path::new("/usr/sbin/runc").exists() {
+        "/usr/sbin/runc"
+    } else {
+        "crun"
+    };
+    let image = "localhost/glee-supervisor:slim";
+    let run = [
+        "--runtime",
+        runtime,
+        "run",
+        "--rm",
+        "--network",
+        "none",
+        "--read-only",
+        "--cap-drop",
+        "all",
+    ];
+    let limits = ["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024"];
+    let said = at.podman(&[&run[..], &limits, &["--pull", "never", image, "--version"]].concat());
+    assert!(said.contains("glee-supervisor"), "{said}");
+    let user = at.podman(&[
+        "image",
+        "inspect",
+        "--format",
+        "{{.User}} {{index .Labels \"glee.sbom\"}}",
+        image,
+    ]);
+    assert_eq!(user, "10001:10001 /usr/share/glee/sbom.spdx.json");
+}
+
+/// What docker/ci-example.yml does, without the CI around it.
+#[test]
+fn the_example_job_runs_an_agent_under_its_policy() {
+    let at = Place::of(Caller::Root);
+    let policy = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docker/policy-ci.yml");
+    let report = at.world.root().join("report.json");
+    for (flags, backend) in [("", "native"), ("--backend podman", "podman")] {
+        let out = script("ci-job")
+            .args([&policy, &report])
+            .args(["--", "sh", "-c", "echo reviewed > review.txt; cat /etc/shadow"])
+            .env("GLEE_FLAGS", flags)
+            .current_dir(at.world.project())
+            .output()
+            .expect("docker/ci-job runs");
+        let said = String::from_utf8_lossy(&out.stdout).into_owned();
+        // The agent's own last word is that it could not read the file.
+        assert_eq!(
+            out.status.code(),
+            Some(1),
+            "{said}\n{}",
+            String::from_utf8_lossy(&out.stderr)
+        );
+        assert!(said.contains(&format!("backend {backend}")), "{said}");
+        assert!(at.world.project().join("review.txt").is_file());
+    }
 }

@@ -8,6 +8,7 @@ mod body;
 mod carry;
 pub mod facts;
 mod image;
+mod layout;
 mod ledger;
 pub mod lower;
 mod orphans;
@@ -15,6 +16,7 @@ pub mod plan;
 mod rundir;
 pub mod seccomp_json;
 mod service;
+mod trees;
 mod vessel;
 mod view;
 

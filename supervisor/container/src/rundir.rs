@@ -17,7 +17,7 @@ use glee_sandbox::sys::process::Pid;
 use glee_sandbox::sys::{mount, process};
 
 use crate::facts::mount_points;
-use crate::lower::ETC_FILES;
+use crate::layout::ETC_FILES;
 use crate::plan::{ContainerPlan, Mount, Source, Staged};
 
 /// How often what is mounted is looked for before it is left to the next run.
@@ -153,13 +153,13 @@ impl RunDir {
     fn fixed(&self, plan: &ContainerPlan) -> io::Result<()> {
         let (file, dir) = (self.at.join("nothing"), self.at.join("nothing.dir"));
         fs::write(&file, b"")?;
-        fs::set_permissions(&file, fs::Permissions::from_mode(0))?;
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o000))?;
         fs::create_dir(&dir)?;
         // An engine mounts its own files here even if `/etc` is hidden; nobody gets to see them.
         for name in ETC_FILES {
             fs::write(dir.join(name), b"")?;
         }
-        fs::set_permissions(&dir, fs::Permissions::from_mode(0))?;
+        fs::set_permissions(&dir, fs::Permissions::from_mode(0o000))?;
         fs::write(self.seccomp(), plan.seccomp.to_string())?;
         if self.program == self.own_copy() {
             fs::copy("/proc/self/exe", &self.program)?;
