@@ -26,8 +26,14 @@ const REPOSITORY: &str = "localhost/glee-skeleton";
 /// Seconds for one request.
 const PATIENCE: u64 = 60;
 
+/// What every Podman since 3.0 speaks.
+const PODMAN: ClientVersion = ClientVersion {
+    major_version: 1,
+    minor_version: 40,
+};
+
 /// Newer than any that we need; the engine answers with its own.
-const VERSION: ClientVersion = ClientVersion {
+const NEWEST: ClientVersion = ClientVersion {
     major_version: 1,
     minor_version: 53,
 };
@@ -60,7 +66,7 @@ impl Errand<'_> {
             .build()
             .map_err(|error| error.to_string())?;
         let service = Service::find(self.engine, self.dir.path())?;
-        let docker = runtime.block_on(connect(&service))?;
+        let docker = runtime.block_on(connect(&service, self.engine))?;
         let image = runtime.block_on(self.image(&docker))?;
         if !line.wait() {
             return Ok(());
@@ -82,7 +88,7 @@ impl Errand<'_> {
             // An idle service has ended by itself: another one for the rest.
             drop(service);
             let service = Service::find(self.engine, self.dir.path())?;
-            let docker = runtime.block_on(connect(&service))?;
+            let docker = runtime.block_on(connect(&service, self.engine))?;
             runtime.block_on(self.remove(&docker))?;
         }
         started
@@ -151,10 +157,17 @@ impl Errand<'_> {
     }
 }
 
-async fn connect(service: &Service) -> Result<Docker, String> {
+async fn connect(service: &Service, engine: Engine) -> Result<Docker, String> {
     let path = service.socket.to_string_lossy();
-    let docker = Docker::connect_with_unix(&path, PATIENCE, &VERSION).map_err(|error| words(&error))?;
-    docker.negotiate_version().await.map_err(|error| words(&error))
+    let connect = |version| Docker::connect_with_unix(&path, PATIENCE, version).map_err(|error| words(&error));
+    match engine {
+        // Asked for its version, Podman asks its helpers for theirs: longer than the whole run takes.
+        Engine::Podman => connect(&PODMAN),
+        Engine::Docker => connect(&NEWEST)?
+            .negotiate_version()
+            .await
+            .map_err(|error| words(&error)),
+    }
 }
 
 pub(crate) fn is_gone(error: &bollard::errors::Error) -> bool {

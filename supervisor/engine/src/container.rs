@@ -1,10 +1,13 @@
 //! A run in a container engine's walls: which engine, which settings, and the same launcher as for any other run.
 
+use std::ffi::OsStr;
+
 use glee_container::{Container, Engine, Facts, Refused, RunDirError};
 use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::Backend;
 use glee_sandbox::launch::{self, LaunchError, Outcome, Serve};
 use glee_sandbox::plan::SandboxPlan;
+use glee_sandbox::survey::{FoundCommand, NotFound};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ContainerError {
@@ -35,6 +38,28 @@ pub fn engine(backend: Backend) -> Option<Engine> {
         Backend::Auto | Backend::Native => None,
         Backend::Podman => Some(Engine::Podman),
         Backend::Docker => Some(Engine::Docker),
+    }
+}
+
+/// The file to execute. An image has programs of its own: a bare name is looked up inside, and so is a path that the host does
+/// not have.
+pub fn command(
+    policy: &ResolvedPolicy,
+    name: &OsStr,
+    found: impl FnOnce() -> Result<FoundCommand, NotFound>,
+) -> Result<FoundCommand, NotFound> {
+    let images = policy.image.is_some() && engine(policy.backend).is_some();
+    let inside = || FoundCommand {
+        program: name.into(),
+        files: Vec::new(),
+        links: Vec::new(),
+    };
+    if images && !name.as_encoded_bytes().contains(&b'/') {
+        return Ok(inside());
+    }
+    match found() {
+        Err(NotFound::Absent { .. }) if images => Ok(inside()),
+        other => other,
     }
 }
 

@@ -209,7 +209,8 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
     selected.policy.backend = options.backend.unwrap_or(selected.policy.backend);
     let name = options.command.first().ok_or(Refusal::NoCommand)?;
     let here = env::current_dir().map_err(SceneError::NoCwd)?;
-    let command = find_command(name, &here, env::var_os("PATH").as_deref())?;
+    let found = || find_command(name, &here, env::var_os("PATH").as_deref());
+    let command = container::command(&selected.policy, name, found)?;
     let key_file = options.key_file.as_deref();
     let overlay = overlay::lay(&mut selected.policy, &scene, &command, key_file, &egress::broker_url())?;
     let policy = &selected.policy;
