@@ -21,12 +21,7 @@ impl Place {
 
     /// `run --backend podman --policy NAME`; the command is still to be said.
     pub(crate) fn run(&self, policy: &'static str) -> Run<'_> {
-        let flags: &[&str] = if std::env::var_os("GLEE_BACKEND").is_some() {
-            &[]
-        } else {
-            &["--backend", "podman"]
-        };
-        Run::sandboxed(&self.world, Policy::Named(policy)).flags(flags)
+        Run::sandboxed(&self.world, Policy::Named(policy)).flags(["--backend", "podman"])
     }
 
     pub(crate) fn sh(&self, policy: &'static str, script: &str) -> Run<'_> {

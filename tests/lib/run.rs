@@ -162,7 +162,9 @@ impl<'w> Run<'w> {
         let mut argv: Vec<OsString> = before.map(OsString::from).collect();
         if let Jail::Supervisor(policy) = &self.jail {
             argv.extend([binary().into(), "run".into()]);
-            argv.extend(policy.backend().into_iter().flat_map(|name| ["--backend".into(), name]));
+            let chosen = self.flags.iter().any(|flag| flag == "--backend");
+            let backend = policy.backend().filter(|_| !chosen);
+            argv.extend(backend.into_iter().flat_map(|name| ["--backend".into(), name]));
             match policy {
                 Policy::Named(name) => argv.extend(["--policy".into(), (*name).into()]),
                 Policy::Yaml(text) => argv.extend(["--policy".into(), self.policy_file(text).into()]),
