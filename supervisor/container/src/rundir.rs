@@ -68,8 +68,11 @@ impl RunDir {
 
     /// Held for as long as the run lasts, by the carrier.
     pub(crate) fn lock(&self) -> io::Result<File> {
-        let file = File::create(self.at.join("lock"))?;
+        // Under its name it is held from the first moment: another run that looks takes an unheld one for a dead one's.
+        let early = self.at.join("lock.new");
+        let file = File::create(&early)?;
         flock(file.as_fd(), Lock::TryExclusive)?;
+        fs::rename(early, self.at.join("lock"))?;
         Ok(file)
     }
 
