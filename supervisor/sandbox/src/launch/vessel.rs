@@ -26,8 +26,10 @@ use crate::sys::socket::{self, Wait};
 use crate::sys::term::Size;
 use crate::sys::{fd, net, path};
 
-/// How long an engine may take to start a container, and to remove it.
+/// How long an engine may take to start a container.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long its removal is waited for. The command is dead by then; the carrier goes on without us.
+const REMOVAL: Duration = Duration::from_secs(15);
 
 /// What a container engine does for a run.
 pub trait Vessel {
@@ -129,7 +131,7 @@ impl Drop for Carrier {
         let _ = socket::send(self.line.as_fd(), b"d", None);
         let pidfd = process::pidfd_open(self.pid);
         let ended = pidfd
-            .and_then(|pidfd| event::poll(&[(Some(pidfd.as_fd()), Want::Read)], Some(PATIENCE)))
+            .and_then(|pidfd| event::poll(&[(Some(pidfd.as_fd()), Want::Read)], Some(REMOVAL)))
             .is_ok_and(|ready| ready.first().is_some_and(|r| r.readable));
         if ended {
             let _ = process::wait(self.pid.0, libc::__WALL);
