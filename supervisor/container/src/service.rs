@@ -24,12 +24,10 @@ const IDLE_SECONDS: u32 = 30;
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// Variables by which a user tells the engine where things are.
-const PASSED: [&str; 5] = [
+const PASSED: [&str; 3] = [
     "CONTAINERS_CONF",
     "CONTAINERS_STORAGE_CONF",
     "CONTAINERS_REGISTRIES_CONF",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
 ];
 
 /// A socket to speak to, and the process behind it if it is ours.
