@@ -108,18 +108,18 @@ impl EnvRules {
 
     #[must_use]
     pub fn fate(&self, name: &[u8]) -> EnvFate<'_> {
-        if is_injection(name) {
+        let text = std::str::from_utf8(name).ok();
+        let withheld = || text.is_some_and(|name| self.withheld.contains(name));
+        let fate = match text.and_then(|name| self.set.get(name)) {
+            Some(value) => EnvFate::Set(value),
+            None if self.inherit_all || self.allow.iter().any(|p| p.matches(name)) => EnvFate::Passes,
+            None => return EnvFate::Withheld,
+        };
+        // Last: there are hundreds of names, and few variables come this far.
+        if (fate == EnvFate::Passes && withheld()) || is_injection(name) {
             return EnvFate::Withheld;
         }
-        if let Some(value) = std::str::from_utf8(name).ok().and_then(|name| self.set.get(name)) {
-            return EnvFate::Set(value);
-        }
-        let named = |set: &BTreeSet<String>| std::str::from_utf8(name).is_ok_and(|name| set.contains(name));
-        if !named(&self.withheld) && (self.inherit_all || self.allow.iter().any(|p| p.matches(name))) {
-            EnvFate::Passes
-        } else {
-            EnvFate::Withheld
-        }
+        fate
     }
 
     /// The environment of the command, sorted by name, and the names that were there and do not pass.
@@ -161,11 +161,17 @@ impl EnvRules {
             EnvPattern::Exact(name) => !silent(name) && !is_injection(name.as_bytes()),
             EnvPattern::Prefix(prefix) => !crate::injection::is_injection_prefix(prefix),
         };
+        // Only a prefix contains more than itself.
+        let prefixes: Vec<&EnvPattern> = self
+            .allow
+            .iter()
+            .filter(|p| matches!(p, EnvPattern::Prefix(_)))
+            .collect();
         let allow: BTreeSet<_> = self
             .allow
             .iter()
             .filter(|p| !self.inherit_all && effective(p))
-            .filter(|p| !self.allow.iter().any(|other| other != *p && other.contains(p)))
+            .filter(|p| !prefixes.iter().any(|other| other != p && other.contains(p)))
             .cloned()
             .collect();
         let passes = |name: &str| self.inherit_all || allow.iter().any(|p| p.matches(name.as_bytes()));

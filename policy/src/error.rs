@@ -268,22 +268,28 @@ impl PolicyError {
     /// `file:line:col: error: …`, the line of `source` with a caret, and the hint.
     #[must_use]
     pub fn render(&self, source: Option<&str>) -> String {
-        let at = self.origin();
-        let mut out = shown(&at.source.to_string());
-        if at.line > 0 {
-            let _ = write!(out, ":{}:{}", at.line, at.column);
-        }
-        let _ = writeln!(out, ": error: {self}");
-        if let Some(line) = source.and_then(|text| line_of(text, at.line)) {
-            out.push_str(&excerpt(line, at.line, at.column));
-        }
-        let _ = write!(out, "hint: {}", self.help());
-        out
+        render(self.origin(), &self.to_string(), &self.help(), source)
     }
 }
 
+/// `file:line:col: error: …`, the line of `source` with a caret, and the hint.
+#[must_use]
+pub fn render(at: &Origin, message: &str, help: &str, source: Option<&str>) -> String {
+    let mut out = shown(&at.source.to_string());
+    if at.line > 0 {
+        let _ = write!(out, ":{}:{}", at.line, at.column);
+    }
+    let _ = writeln!(out, ": error: {message}");
+    if let Some(line) = source.and_then(|text| line_of(text, at.line)) {
+        out.push_str(&excerpt(line, at.line, at.column));
+    }
+    let _ = write!(out, "hint: {help}");
+    out
+}
+
 /// A position in `source`.
-pub(crate) fn place(source: &Source, line: u32, column: u32) -> Origin {
+#[must_use]
+pub fn place(source: &Source, line: u32, column: u32) -> Origin {
     Origin {
         source: source.clone(),
         line,
@@ -292,7 +298,8 @@ pub(crate) fn place(source: &Source, line: u32, column: u32) -> Origin {
 }
 
 /// A word of the user's, safe to print: control, bidi and zero-width characters escaped, shortened to 120 characters.
-pub(crate) fn shown(text: &str) -> String {
+#[must_use]
+pub fn shown(text: &str) -> String {
     const LONGEST: usize = 120;
     let mut out = String::new();
     for (count, c) in text.chars().enumerate() {

@@ -161,27 +161,36 @@ impl Glob {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Alive {
     done: bool,
     more: bool,
 }
 
+impl Alive {
+    const NOT: Self = Self {
+        done: false,
+        more: false,
+    };
+}
+
 /// Steps through the path with the set of positions in `parts` that are still possible.
 fn run(parts: &[Part], path: &Path) -> Alive {
+    if let [Part::AnyDepth, names @ ..] = parts
+        && !names.contains(&Part::AnyDepth)
+    {
+        return at_any_depth(names, path);
+    }
     let mut states = vec![false; parts.len() + 1];
+    let mut next = states.clone();
     enter(parts, &mut states, 0);
     for component in path.components() {
         let name = match component {
             Component::Normal(name) => name,
             Component::CurDir => continue,
-            Component::Prefix(_) | Component::RootDir | Component::ParentDir => {
-                return Alive {
-                    done: false,
-                    more: false,
-                };
-            }
+            Component::Prefix(_) | Component::RootDir | Component::ParentDir => return Alive::NOT,
         };
-        let mut next = vec![false; parts.len() + 1];
+        next.fill(false);
         for ((i, part), _) in parts.iter().enumerate().zip(&states).filter(|(_, alive)| **alive) {
             match part {
                 Part::AnyDepth => enter(parts, &mut next, i),
@@ -189,13 +198,30 @@ fn run(parts: &[Part], path: &Path) -> Alive {
                 Part::Name(_) => {}
             }
         }
-        states = next;
+        std::mem::swap(&mut states, &mut next);
     }
     let done = states.pop().unwrap_or_default();
     Alive {
         done,
         more: states.contains(&true),
     }
+}
+
+/// `**/` and names: only the end of the path counts, however deep it lies.
+fn at_any_depth(names: &[Part], path: &Path) -> Alive {
+    let above = |part: &[u8]| part == b"..";
+    if path.is_absolute() || path.as_os_str().as_bytes().split(|b| *b == b'/').any(above) {
+        return Alive::NOT;
+    }
+    let mut last = path.components().rev().filter_map(|component| match component {
+        Component::Normal(name) => Some(name),
+        Component::CurDir | Component::Prefix(_) | Component::RootDir | Component::ParentDir => None,
+    });
+    let done = names.iter().rev().all(|part| match part {
+        Part::Name(tokens) => last.next().is_some_and(|name| name_matches(tokens, name)),
+        Part::AnyDepth => false,
+    });
+    Alive { done, more: true }
 }
 
 /// Marks a position, and what can be reached from it without consuming a name.

@@ -22,7 +22,7 @@ pub enum Reach {
 }
 
 impl Reach {
-    fn access(self, grant: &Grant, path: &Path) -> Option<FsAccess> {
+    pub(crate) fn access(self, grant: &Grant, path: &Path) -> Option<FsAccess> {
         let below = path.strip_prefix(grant.path.as_path()).ok()?;
         let crosses = || below.components().any(|c| c == Component::Normal(GLEE.as_ref()));
         Some(match (self, grant.access) {
@@ -75,11 +75,6 @@ impl<'a> Cover<'a> {
     #[must_use]
     pub fn access(&self, path: &Path) -> Option<FsAccess> {
         self.at(path).map(|(access, _)| access)
-    }
-
-    /// What `path` would have without the grant of exactly this path.
-    pub(crate) fn access_from_above(&self, path: &Path) -> Option<FsAccess> {
-        self.highest(path, path.ancestors().skip(1)).map(|(access, _)| access)
     }
 
     /// The grant written for exactly this path.

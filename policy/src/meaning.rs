@@ -11,10 +11,10 @@ use std::path::Path;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::grants::{Cover, normalise_denies};
+use crate::grants::normalise_denies;
 use crate::narrow::{patterns, widest};
 use crate::resolved::{
-    Auth, Backend, DenyTarget, FsAccess, Isolation, Limits, Mode, ModelAccess, Network, ResolvedPolicy,
+    Auth, Backend, DenyTarget, FsAccess, Grant, Isolation, Limits, Mode, ModelAccess, Network, ResolvedPolicy,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -105,16 +105,25 @@ impl ResolvedPolicy {
 
 /// The paths at which the access rises.
 fn grants(policy: &ResolvedPolicy) -> BTreeMap<String, &'static str> {
-    let cover = Cover::new(policy);
-    let rises = |path: &Path| cover.access_from_above(path) < cover.access(path);
-    let paths = policy
-        .grants
-        .iter()
-        .map(|grant| grant.path.as_path())
-        .filter(|path| rises(path));
-    paths
-        .filter_map(|path| Some((spelled(path), cover.access(path)?.word())))
-        .collect()
+    let reach = policy.reach();
+    let mut sorted: Vec<&Grant> = policy.grants.iter().collect();
+    sorted.sort_by(|a, b| (&a.path, b.access).cmp(&(&b.path, a.access)));
+    let mut rises = BTreeMap::new();
+    // The grants at or above the current one, outermost first: looking each up from every path takes much longer.
+    let mut above: Vec<&Grant> = Vec::new();
+    for grant in sorted {
+        let path = grant.path.as_path();
+        while above.last().is_some_and(|top| !path.starts_with(top.path.as_path())) {
+            above.pop();
+        }
+        let from_above = above.iter().filter_map(|top| reach.access(top, path)).max();
+        let access = reach.access(grant, path);
+        above.push(grant);
+        if let Some(access) = access.filter(|access| Some(*access) > from_above) {
+            rises.insert(spelled(path), access.word());
+        }
+    }
+    rises
 }
 
 fn denies(policy: &ResolvedPolicy) -> BTreeSet<(String, Option<String>)> {

@@ -1,5 +1,32 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::testing::resolved;
+
+proptest! {
+    #[test]
+    fn the_grants_of_a_meaning_are_where_the_access_rises(
+        paths in prop::collection::vec(("(/(a|b|ab|[.]glee)){1,4}", prop::bool::ANY), 0..12)
+    ) {
+        let list = |write: bool| {
+            let chosen = paths.iter().filter(|(_, w)| *w == write).map(|(path, _)| format!("'{path}'"));
+            chosen.collect::<Vec<_>>().join(", ")
+        };
+        let mut policy = resolved(&format!("fs: {{read: [{}], write: [{}]}}", list(false), list(true)));
+        policy.grants.reverse();
+        let reach = policy.reach();
+        let access = |path: &Path, reaches: &dyn Fn(&Path) -> bool| {
+            let above = policy.grants.iter().filter(|grant| reaches(grant.path.as_path()));
+            above.filter_map(|grant| reach.access(grant, path)).max()
+        };
+        let rises = policy.grants.iter().filter_map(|grant| {
+            let path = grant.path.as_path();
+            let there = access(path, &|_| true)?;
+            (access(path, &|above| above != path) < Some(there)).then(|| (spelled(path), there.word()))
+        });
+        prop_assert_eq!(grants(&policy), rises.collect::<BTreeMap<_, _>>());
+    }
+}
 
 #[test]
 fn places_spelling_and_redundancy_do_not_change_the_meaning() {

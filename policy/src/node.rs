@@ -1,6 +1,6 @@
 //! Reads simple values out of a tree, with errors that name the key and the line.
 //!
-//! Pure. Shared by `parse` and `value`.
+//! Pure. Shared by `parse`, `value` and the other files that are read as strictly: agents and the configuration.
 
 use crate::error::{PolicyError, place};
 use crate::origin::{Origin, Source};
@@ -8,20 +8,21 @@ use crate::policy::Clause;
 use crate::suggest::nearest;
 use crate::yaml::{Node, Value};
 
-pub(crate) type Fields = &'static [&'static str];
+pub type Fields = &'static [&'static str];
 
 /// The key that is being read.
-pub(crate) struct At<'a> {
-    pub(crate) source: &'a Source,
-    pub(crate) key: &'a str,
+#[derive(Debug, Clone, Copy)]
+pub struct At<'a> {
+    pub source: &'a Source,
+    pub key: &'a str,
 }
 
 impl At<'_> {
-    pub(crate) fn at(&self, node: &Node) -> Origin {
+    pub fn at(&self, node: &Node) -> Origin {
         place(self.source, node.line, node.column)
     }
 
-    pub(crate) fn wrong(&self, node: &Node, expected: &'static str) -> PolicyError {
+    pub fn wrong(&self, node: &Node, expected: &'static str) -> PolicyError {
         PolicyError::WrongType {
             at: self.at(node),
             key: self.key.to_owned(),
@@ -30,7 +31,7 @@ impl At<'_> {
         }
     }
 
-    pub(crate) fn clause<T>(&self, node: &Node, value: T) -> Clause<T> {
+    pub fn clause<T>(&self, node: &Node, value: T) -> Clause<T> {
         Clause {
             value,
             origin: self.at(node),
@@ -39,18 +40,15 @@ impl At<'_> {
     }
 }
 
-pub(crate) struct Entry<'a> {
-    pub(crate) name: &'static str,
-    pub(crate) node: &'a Node,
+/// One key of a mapping that is known, and its value.
+#[derive(Debug)]
+pub struct Entry<'a> {
+    pub name: &'static str,
+    pub node: &'a Node,
 }
 
 /// The entries of a mapping; a key that is not `known` is an error.
-pub(crate) fn fields<'a>(
-    source: &Source,
-    node: &'a Node,
-    inside: &str,
-    known: Fields,
-) -> Result<Vec<Entry<'a>>, PolicyError> {
+pub fn fields<'a>(source: &Source, node: &'a Node, inside: &str, known: Fields) -> Result<Vec<Entry<'a>>, PolicyError> {
     let Value::Map(entries) = &node.value else {
         return Err(At { source, key: inside }.wrong(node, "a mapping"));
     };
@@ -67,7 +65,7 @@ pub(crate) fn fields<'a>(
     entries.iter().map(entry).collect()
 }
 
-pub(crate) fn text<'a>(at: &At<'_>, node: &'a Node) -> Result<&'a str, PolicyError> {
+pub fn text<'a>(at: &At<'_>, node: &'a Node) -> Result<&'a str, PolicyError> {
     match &node.value {
         Value::Text(text) => Ok(text),
         Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => {
@@ -76,7 +74,7 @@ pub(crate) fn text<'a>(at: &At<'_>, node: &'a Node) -> Result<&'a str, PolicyErr
     }
 }
 
-pub(crate) fn optional_text(at: &At<'_>, node: &Node) -> Result<Option<String>, PolicyError> {
+pub fn optional_text(at: &At<'_>, node: &Node) -> Result<Option<String>, PolicyError> {
     match &node.value {
         Value::Null => Ok(None),
         Value::Text(text) if !text.is_empty() && !text.contains(char::is_control) => Ok(Some(text.clone())),
@@ -87,7 +85,7 @@ pub(crate) fn optional_text(at: &At<'_>, node: &Node) -> Result<Option<String>, 
 }
 
 /// One of a few words.
-pub(crate) fn word<T: Copy>(at: &At<'_>, node: &Node, words: &'static [(&'static str, T)]) -> Result<T, PolicyError> {
+pub fn word<T: Copy>(at: &At<'_>, node: &Node, words: &'static [(&'static str, T)]) -> Result<T, PolicyError> {
     let value = text(at, node)?;
     match words.iter().find(|(word, _)| *word == value) {
         Some((_, meaning)) => Ok(*meaning),

@@ -85,6 +85,11 @@ pub fn parse_bytes(source: &Source, bytes: &[u8]) -> Result<Policy, PolicyError>
     parse(source, yaml::text_of(source, bytes)?)
 }
 
+/// Reads a policy that stands inside another file, under the key `inside`.
+pub fn parse_node(source: &Source, node: &Node, inside: &str) -> Result<Policy, PolicyError> {
+    policy(source, node, inside)
+}
+
 /// Reads `security.subagent_permissions` of a project's configuration; `None` if it has none.
 ///
 /// Other keys of that file belong to other features and are not looked at.

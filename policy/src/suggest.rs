@@ -3,7 +3,8 @@
 //! Pure. Bounded: words longer than 64 characters have no neighbour.
 
 /// The known word that is at most two edits (a third of its length) away from `word`.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 64;
     if word.chars().count() > LONGEST {
         return None;

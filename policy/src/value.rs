@@ -229,15 +229,15 @@ fn bad_text(at: &At<'_>, node: &Node, value: &str, problem: TextProblem) -> Poli
 }
 
 /// The bounds of a whole number, and the words for them.
-#[derive(Clone, Copy)]
-pub(crate) struct Whole {
-    pub(crate) least: u64,
-    pub(crate) most: u64,
-    pub(crate) range: &'static str,
+#[derive(Debug, Clone, Copy)]
+pub struct Whole {
+    pub least: u64,
+    pub most: u64,
+    pub range: &'static str,
 }
 
 /// A whole number, or the word `none`.
-pub(crate) fn whole_number(at: &At<'_>, node: &Node, bounds: Whole) -> Result<Option<u64>, PolicyError> {
+pub fn whole_number(at: &At<'_>, node: &Node, bounds: Whole) -> Result<Option<u64>, PolicyError> {
     let Some(number) = number(at, node)? else {
         return Ok(None);
     };
@@ -259,7 +259,7 @@ pub(crate) fn cpus(at: &At<'_>, node: &Node) -> Result<Option<u64>, PolicyError>
 }
 
 /// Minutes, to the millisecond.
-pub(crate) fn runtime(at: &At<'_>, node: &Node) -> Result<Option<Duration>, PolicyError> {
+pub fn runtime(at: &At<'_>, node: &Node) -> Result<Option<Duration>, PolicyError> {
     const RANGE: &str = "minutes, more than 0 and at most 5256000 (ten years), or `none`";
     let millis = scaled(at, node, 60_000.0, (1.0 / 60_000.0, 5_256_000.0), RANGE)?;
     Ok(millis.map(Duration::from_millis))

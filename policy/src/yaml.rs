@@ -7,58 +7,20 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use serde_saphyr::granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, options};
 
 use crate::error::{MAX_BYTES, MAX_DEPTH, PolicyError, place, shown};
 use crate::origin::{Origin, Source};
 use crate::scalar::plain;
+pub use crate::tree::{Key, Node, Value};
 
 /// What anchors and aliases may copy: a value counts 1, and 1 for each 16 bytes of its text.
 const MAX_COPIED: usize = 100_000;
 
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Node {
-    pub(crate) value: Value,
-    pub(crate) line: u32,
-    pub(crate) column: u32,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
-    Null,
-    Bool(bool),
-    Int(i128),
-    Float(f64),
-    Text(String),
-    List(Vec<Node>),
-    Map(Vec<(Key, Node)>),
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Key {
-    pub(crate) name: String,
-    pub(crate) line: u32,
-    pub(crate) column: u32,
-}
-
-impl Node {
-    /// What the author wrote, in words for an error.
-    pub(crate) fn found(&self) -> String {
-        match &self.value {
-            Value::Null => "nothing".into(),
-            Value::Bool(b) => format!("`{b}`"),
-            Value::Int(i) => format!("the number `{i}`"),
-            Value::Float(f) => format!("the number `{f}`"),
-            Value::Text(t) => format!("the text `{}`", shown(t)),
-            Value::List(_) => "a list".into(),
-            Value::Map(_) => "a mapping".into(),
-        }
-    }
-}
-
 /// Reads one document. An empty one is `Value::Null`.
-pub(crate) fn read(source: &Source, text: &str) -> Result<Node, PolicyError> {
+pub fn read(source: &Source, text: &str) -> Result<Node, PolicyError> {
     if text.len() > MAX_BYTES {
         return Err(PolicyError::TooLarge {
             at: place(source, 0, 0),
@@ -75,7 +37,7 @@ pub(crate) fn read(source: &Source, text: &str) -> Result<Node, PolicyError> {
     let mut tree = Tree::new(source);
     for event in Parser::new_from_str_with_options(text, options) {
         let (event, span) = event.map_err(|error| in_our_words(source, &error))?;
-        tree.take(event, span.start)?;
+        tree.take(event, span.start, span.start.index()..span.end.index())?;
     }
     Ok(tree.finish())
 }
@@ -104,18 +66,18 @@ pub(crate) fn assemble(source: &Source, tokens: &[Token]) -> Result<Node, Policy
     for token in tokens {
         let at = place(source, token.line, token.column);
         match token.what {
-            What::Word(text) => tree.scalar(text.into(), ScalarStyle::Plain, 0, &at)?,
-            What::Quoted(text) => tree.scalar(text.into(), ScalarStyle::DoubleQuoted, 0, &at)?,
-            What::List => tree.start(Inside::List(Vec::new()), 0, &at)?,
-            What::Map => tree.start(Inside::map(), 0, &at)?,
-            What::End => tree.end(&at)?,
+            What::Word(text) => tree.scalar(text.into(), ScalarStyle::Plain, 0, &at, 0..0)?,
+            What::Quoted(text) => tree.scalar(text.into(), ScalarStyle::DoubleQuoted, 0, &at, 0..0)?,
+            What::List => tree.start(Inside::List(Vec::new()), 0, &at, 0)?,
+            What::Map => tree.start(Inside::map(), 0, &at, 0)?,
+            What::End => tree.end(&at, 0)?,
         }
     }
     Ok(tree.finish())
 }
 
 /// Checks that bytes are text, and names the place where they stop being it.
-pub(crate) fn text_of<'a>(source: &Source, bytes: &'a [u8]) -> Result<&'a str, PolicyError> {
+pub fn text_of<'a>(source: &Source, bytes: &'a [u8]) -> Result<&'a str, PolicyError> {
     if bytes.len() > MAX_BYTES {
         return Err(PolicyError::TooLarge {
             at: place(source, 0, 0),
@@ -162,6 +124,7 @@ struct Open {
     anchor: usize,
     line: u32,
     column: u32,
+    begins: usize,
     size: Size,
     inside: Inside,
 }
@@ -213,16 +176,16 @@ impl<'s> Tree<'s> {
 
     // The library's enum grows; what is not named here carries no value.
     #[allow(clippy::wildcard_enum_match_arm)]
-    fn take(&mut self, event: Event<'_>, mark: Marker) -> Result<(), PolicyError> {
+    fn take(&mut self, event: Event<'_>, mark: Marker, span: Range<usize>) -> Result<(), PolicyError> {
         let at = marked(self.source, mark);
         if event.tag().is_some() {
             return Err(syntax(at, "tags (`!…`) are not read"));
         }
         match event {
-            Event::Scalar(text, style, anchor, _) => self.scalar(text, style, anchor, &at),
-            Event::SequenceStart(_, anchor, _) => self.start(Inside::List(Vec::new()), anchor, &at),
-            Event::MappingStart(_, anchor, _) => self.start(Inside::map(), anchor, &at),
-            Event::SequenceEnd | Event::MappingEnd => self.end(&at),
+            Event::Scalar(text, style, anchor, _) => self.scalar(text, style, anchor, &at, span),
+            Event::SequenceStart(_, anchor, _) => self.start(Inside::List(Vec::new()), anchor, &at, span.start),
+            Event::MappingStart(_, anchor, _) => self.start(Inside::map(), anchor, &at, span.start),
+            Event::SequenceEnd | Event::MappingEnd => self.end(&at, span.end),
             Event::Alias(anchor) => self.alias(anchor, &at),
             Event::DocumentStart(..) if self.root.is_some() => Err(PolicyError::MultipleDocuments { at }),
             _ => Ok(()),
@@ -235,6 +198,7 @@ impl<'s> Tree<'s> {
             value: Value::Null,
             line: 1,
             column: 1,
+            span: 0..0,
         })
     }
 
@@ -244,6 +208,7 @@ impl<'s> Tree<'s> {
         style: ScalarStyle,
         anchor: usize,
         at: &Origin,
+        span: Range<usize>,
     ) -> Result<(), PolicyError> {
         if self.wants_key() {
             return self.key(text.into_owned(), at);
@@ -258,7 +223,17 @@ impl<'s> Tree<'s> {
             Value::Text(text.into_owned())
         };
         let (line, column) = (at.line, at.column);
-        self.add(Node { value, line, column }, size, anchor, at)
+        self.add(
+            Node {
+                value,
+                line,
+                column,
+                span,
+            },
+            size,
+            anchor,
+            at,
+        )
     }
 
     fn wants_key(&self) -> bool {
@@ -292,7 +267,7 @@ impl<'s> Tree<'s> {
         Ok(())
     }
 
-    fn start(&mut self, inside: Inside, anchor: usize, at: &Origin) -> Result<(), PolicyError> {
+    fn start(&mut self, inside: Inside, anchor: usize, at: &Origin, begins: usize) -> Result<(), PolicyError> {
         if self.wants_key() {
             return Err(syntax(at.clone(), "a key must be text"));
         }
@@ -303,17 +278,19 @@ impl<'s> Tree<'s> {
             anchor,
             line: at.line,
             column: at.column,
+            begins,
             size: Size { weight: 1, depth: 1 },
             inside,
         });
         Ok(())
     }
 
-    fn end(&mut self, at: &Origin) -> Result<(), PolicyError> {
+    fn end(&mut self, at: &Origin, ends: usize) -> Result<(), PolicyError> {
         let Some(Open {
             anchor,
             line,
             column,
+            begins,
             size,
             inside,
         }) = self.open.pop()
@@ -324,7 +301,17 @@ impl<'s> Tree<'s> {
             Inside::List(items) => Value::List(items),
             Inside::Map { entries, .. } => Value::Map(entries),
         };
-        self.add(Node { value, line, column }, size, anchor, at)
+        self.add(
+            Node {
+                value,
+                line,
+                column,
+                span: begins..ends,
+            },
+            size,
+            anchor,
+            at,
+        )
     }
 
     fn alias(&mut self, anchor: usize, at: &Origin) -> Result<(), PolicyError> {
@@ -346,7 +333,10 @@ impl<'s> Tree<'s> {
         );
         self.copied = self.copied.saturating_add(size.weight);
         match node {
-            Some(node) => self.add(node, size, 0, at),
+            Some(mut node) => {
+                node.span = 0..0;
+                self.add(node, size, 0, at)
+            }
             None => Err(PolicyError::TooManyAliases { at: at.clone() }),
         }
     }

@@ -30,7 +30,7 @@ fn requests(ran: &Ran) -> BTreeSet<String> {
 }
 
 /// Names of the tools that the model is offered, wherever the vendor puts them.
-fn tools(body: &str) -> BTreeSet<String> {
+pub(crate) fn tools(body: &str) -> BTreeSet<String> {
     fn names(value: &Value, found: &mut BTreeSet<String>) {
         match value {
             Value::Array(items) => items.iter().for_each(|item| names(item, found)),

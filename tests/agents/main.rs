@@ -19,5 +19,7 @@ mod drift;
 mod endings;
 mod key;
 mod layouts;
+mod tasks;
+mod tools;
 mod turns;
 mod vendor;

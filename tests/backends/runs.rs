@@ -63,14 +63,40 @@ claims! {
         }
     }
 
-    fn a_refused_call_is_reported_where_its_arguments_decide(at) {
+    // One by its arguments, one by its number: the engine's own filter must leave both to ours.
+    fn refused_calls_and_files_are_reported(at) {
         let (flag, path) = at.report();
-        let script = "python3 -c 'import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW)' || true";
-        let seen = at.sh("restricted", script).flags(["--report", &flag]).go();
+        at.world.file("@HOME/secret", "x");
+        let script = "
+            python3 -c 'import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW)' || true
+            python3 -c 'import ctypes; ctypes.CDLL(None).swapoff(b\"/nothing\")'
+            cat @HOME/secret || true
+            echo x > @PROJECT/made || true";
+        let seen = at.sh("restricted", &at.world.fill(script)).flags(["--report", &flag]).go();
         assert_eq!(seen.code(), Some(0), "{}", seen.describe());
         let report = Place::read(&path);
         let denials = report["denials"].as_array().expect("a list");
-        assert!(denials.iter().any(|denial| denial["syscall"] == "socket"), "{denials:?}");
+        for call in ["socket", "swapoff"] {
+            let told = denials.iter().any(|denial| denial["kind"] == "syscall" && denial["syscall"] == call);
+            assert!(told, "{call}: {denials:?}");
+        }
+        for file in ["@HOME/secret", "@PROJECT/made"] {
+            let file = at.world.fill(file);
+            assert!(denials.iter().any(|denial| denial["path"] == file.as_str()), "{file}: {denials:?}");
+        }
+    }
+
+    fn the_receipt_and_the_changed_files_are_in_the_report(at) {
+        let (flag, path) = at.report();
+        at.world.file("@PROJECT/old", "x");
+        let seen = at.sh("workspace", "echo made > new; rm old").flags(["--report", &flag]).go();
+        assert_eq!(seen.code(), Some(0), "{}", seen.describe());
+        let report = Place::read(&path);
+        assert_eq!(report["receipt"]["verdict"], "passed", "{}", report["receipt"]);
+        let canaries = report["receipt"]["canaries"].as_array().expect("a list");
+        assert!(canaries.len() >= 14, "{canaries:?}");
+        let changed = report["changed_files"].to_string();
+        assert!(changed.contains("new") && changed.contains("old"), "{changed}");
     }
 
     fn memory_beyond_the_limit_ends_the_command_and_is_named(at) {

@@ -2,7 +2,7 @@
 
 use crate::claims::claims;
 
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 33] = [
     &["run"],
     &["doctor"],
     &["trust"],
@@ -13,7 +13,29 @@ const COMMANDS: [&[&str]; 11] = [
     &["policy", "show"],
     &["policy", "check"],
     &["policy", "plan"],
+    &["sessions"],
+    &["sessions", "list"],
+    &["sessions", "show"],
+    &["sessions", "delete"],
+    &["sessions", "prune"],
+    &["memory"],
+    &["memory", "add"],
+    &["memory", "search"],
+    &["memory", "list"],
+    &["memory", "forget"],
+    &["logs"],
     &["completions"],
+    &["agents"],
+    &["agents", "list"],
+    &["agents", "show"],
+    &["agents", "create"],
+    &["agents", "import"],
+    &["context"],
+    &["context", "preview"],
+    &["config"],
+    &["config", "get"],
+    &["config", "set"],
+    &["config", "list"],
 ];
 
 claims! {

@@ -8,12 +8,18 @@
 
 #[path = "../compat/claims.rs"]
 mod claims;
+#[path = "../soak/keeper.rs"]
+mod keeper;
 #[path = "../compat/seen.rs"]
 mod seen;
 mod support;
 
 mod agents;
+mod agents_def;
+mod audit;
 mod commands;
+mod config;
+mod context;
 mod descriptors;
 mod endings;
 mod exits;
@@ -23,11 +29,16 @@ mod homes;
 mod interactive;
 mod jobs;
 mod leftovers;
+mod logs;
+mod memory;
 mod owners;
 mod paths;
 mod policies;
 mod readonly;
+mod receipts;
 mod reports;
+mod runs;
+mod sessions;
 mod signals;
 mod together;
 mod trust;

@@ -30,6 +30,7 @@ impl Place {
         let world = World::new(caller);
         world.define("BIN", binary().display());
         world.define("CONFIG", world.root().join("config").display());
+        world.define("STATE", world.root().join("state").display());
         world.define("TMP", world.root().join("tmp").display());
         world.dir("@CONFIG");
         world.dir("@TMP");
@@ -127,7 +128,7 @@ impl Place {
         let script = self.world.fill(&format!(
             "become_caller() {{
                  exec setpriv --reuid={uid} --regid={gid} --clear-groups env -i PATH={PATH} HOME=@HOME LANG=C.UTF-8 \
-                     XDG_CONFIG_HOME=@CONFIG \"$@\"
+                     XDG_CONFIG_HOME=@CONFIG XDG_STATE_HOME=@STATE \"$@\"
              }}
              as_caller() {{ (become_caller \"$@\"); }}
              cd @PROJECT

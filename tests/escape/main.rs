@@ -32,6 +32,7 @@ macro_rules! claims {
     };
 }
 
+mod audit;
 mod command;
 mod deny;
 mod deny_later;
@@ -66,6 +67,7 @@ mod terminal;
 mod trust;
 
 const AREAS: &[(&str, &[&str])] = &[
+    ("audit", audit::CLAIMS),
     ("deny", deny::CLAIMS),
     ("deny_later", deny_later::CLAIMS),
     ("deny_places", deny_places::CLAIMS),

@@ -12,6 +12,7 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Isolation, Network};
 use glee_sandbox::cgroup::Controller;
 use glee_sandbox::plan::Coverage;
+use glee_sandbox::receipt::{Attempt, Canary};
 
 use crate::machine::{Machine, Who};
 use crate::{blessing, compare};
@@ -58,6 +59,24 @@ fn container_settings_are_golden() {
             compare(&format!("{profile}-podman-{name}"), &plan.to_string());
         }
     }
+}
+
+/// An engine's `/sys` is there, and covered: to open it proves nothing.
+#[test]
+fn canaries_of_a_container_look_below_what_the_engine_covers() {
+    let plan = of_profile("restricted", Rights::Root);
+    let native = Machine::of(Who::Root).plan("restricted").canaries;
+    let read = |canary: &Canary| {
+        if let Attempt::Read(path) = &canary.attempt {
+            Some(path.clone())
+        } else {
+            None
+        }
+    };
+    let below: Vec<PathBuf> = plan.inside.canaries.iter().filter_map(read).collect();
+    assert_eq!(below, [PathBuf::from("/sys/kernel")]);
+    assert!(plan.masked.contains(&PathBuf::from("/sys")));
+    assert_eq!(plan.inside.canaries.len(), native.len());
 }
 
 /// A policy in which every kind of clause stands, so that every row of the ledgers is written.

@@ -9,6 +9,7 @@ use glee_policy::resolved::{FsAccess, Mode};
 use glee_policy::{Host, Origin, ResolvedPolicy, Walk};
 use glee_sandbox::lower::{Kernel, Request, lower};
 use glee_sandbox::plan::{Doors, GitPlan, Kind, PlaceholderKind, SandboxPlan};
+use glee_sandbox::receipt::Wish;
 use glee_sandbox::survey::{
     Caller, Entry, FoundCommand, GitDir, GleeDir, Island, IslandState, Node, Place, SystemPath, Terrain,
 };
@@ -105,8 +106,10 @@ impl Machine {
         ];
         let (env, _) = policy.env.apply(vars.map(|(name, value)| (name.into(), value.into())));
         let request = Request {
+            observe: glee_sandbox::seccomp::Observe::Attempts,
             doors: Doors::default(),
             home: None,
+            receipt: Wish::Take,
             files: Vec::new(),
             run_id: "golden".to_owned(),
             argv: ["make", "test"].map(OsString::from).to_vec(),

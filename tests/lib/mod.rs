@@ -43,5 +43,26 @@ pub use lab::Lab;
 pub use listen::Listener;
 pub use process::{alive, capable, carrying, mounts, wait_until};
 pub use run::{Outcome, Policy, Run, Running};
-pub use tools::attack_tool;
+pub use tools::{attack_tool, installed_copy};
 pub use world::World;
+
+/// `claim => function;` becomes the tests `claim::as_root` and `claim::as_user`.
+#[macro_export]
+macro_rules! claims {
+    ($($(#[$note:meta])* $claim:ident => $prove:path;)*) => {$(
+        $(#[$note])*
+        mod $claim {
+            use $crate::Caller;
+
+            #[test]
+            fn as_root() {
+                $prove(Caller::Root);
+            }
+
+            #[test]
+            fn as_user() {
+                $prove(Caller::User);
+            }
+        }
+    )*};
+}

@@ -76,6 +76,8 @@ impl<'w> Run<'w> {
             ("USER", world.caller().name().to_owned()),
             ("LANG", "C.UTF-8".to_owned()),
             ("TERM", "xterm".to_owned()),
+            // Not in the home, whose content many tests compare.
+            ("XDG_STATE_HOME", world.root().join("state").display().to_string()),
         ];
         Self {
             world,

@@ -86,7 +86,7 @@ fn forget_old() {
 }
 
 /// A root-owned copy that every caller may execute, made anew only when the original has changed.
-pub(crate) fn installed_copy(original: &Path, name: &str) -> PathBuf {
+pub fn installed_copy(original: &Path, name: &str) -> PathBuf {
     let meta = fs::metadata(original).expect("stat the binary under test");
     let mut digest = DefaultHasher::new();
     (original, meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ino()).hash(&mut digest);

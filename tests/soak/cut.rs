@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use glee_tests::{Caller, World, binary};
 
+use crate::audit::is_whole;
 use crate::programs::compiled;
 use crate::remains::Before;
 use crate::rounds::{all_hold, is_full};
@@ -77,7 +78,7 @@ fn round(caller: Caller, policy: &str, count: usize) -> Result<(u32, usize), Str
         ));
     };
     let (pid, calls) = (u32::try_from(*pid).unwrap_or(0), usize::try_from(*calls).unwrap_or(0));
-    let remains = before.nothing_is_left(&world, &[pid]);
+    let remains = before.nothing_is_left(&world, &[pid]).and_then(|()| is_whole(&world));
     if count == 0 && *status != 0 {
         return Err(format!("it ended with {status}"));
     }

@@ -8,6 +8,7 @@ mod arguments;
 mod cases;
 mod cases_landlock;
 mod doors;
+mod explained;
 mod list;
 mod probe;
 #[path = "../soak/programs.rs"]
@@ -15,30 +16,12 @@ mod programs;
 mod rules;
 mod sweep;
 
-/// `claim => function;` becomes the tests `claim::as_root` and `claim::as_user`.
-macro_rules! claims {
-    ($($claim:ident => $prove:path;)*) => {$(
-        mod $claim {
-            use glee_tests::Caller;
-
-            #[test]
-            fn as_root() {
-                $prove(Caller::Root);
-            }
-
-            #[test]
-            fn as_user() {
-                $prove(Caller::User);
-            }
-        }
-    )*};
-}
-
-claims! {
+glee_tests::claims! {
     every_number_from_0_to_600_does_what_the_list_says => crate::sweep::prove;
     numbers_beyond_the_list_do_not_exist => crate::doors::prove_beyond;
     x32_and_32_bit_calls_kill => crate::doors::prove_killed;
     each_rule_refuses_and_allows_by_its_arguments => crate::rules::prove;
+    what_explain_says_of_each_call_is_what_happens => crate::explained::prove;
     ping_sockets_come_with_the_network_of_the_host => crate::rules::prove_network;
 }
 
@@ -47,6 +30,11 @@ mod without_namespaces {
     #[test]
     fn every_number_from_0_to_600_does_what_the_list_says() {
         crate::sweep::prove_landlock();
+    }
+
+    #[test]
+    fn what_explain_says_of_each_call_is_what_happens() {
+        crate::explained::prove_landlock();
     }
 
     #[test]

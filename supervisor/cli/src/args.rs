@@ -6,7 +6,14 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::args_agents::AgentsCommand;
+use crate::args_config::ConfigCommand;
+use crate::args_context::ContextCommand;
 use crate::args_more::{DoctorArgs, PolicyCommand, TrustArgs};
+use crate::args_past::{AuditCommand, RunsCommand};
+use crate::logs::LogsArgs;
+use crate::memory::MemoryCommand;
+use crate::sessions::SessionsCommand;
 
 /// Runs AI coding agents and any other command inside a sandbox built from a policy
 #[derive(Debug, Parser)]
@@ -27,14 +34,43 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Show what this machine can enforce, and what to do about the rest
     Doctor(DoctorArgs),
-    /// List, show, check and plan policies
+    /// List, show, check, plan, explain and learn policies
     #[command(subcommand, after_help = "Example:\n  glee-supervisor policy show workspace")]
     Policy(PolicyCommand),
-    /// Let the project's own configuration count in full, after showing what it asks for
+    /// List, show, create and import the project's agents
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor agents list")]
+    Agents(AgentsCommand),
+    /// Show and set what the project's configuration says
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor config list")]
+    Config(ConfigCommand),
+    /// Show what an agent is told
+    #[command(
+        subcommand,
+        after_help = "Example:\n  glee-supervisor context preview \"Fix the tests\""
+    )]
+    Context(ContextCommand),
+    /// Let the project's own configuration, agents and AGENTS.md count in full, after showing them
     Trust(TrustArgs),
     /// Forget what was trusted of the project
     #[command(after_help = "Example:\n  glee-supervisor untrust --project ~/src/app")]
     Untrust,
+    /// List and show past runs
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor runs show latest")]
+    Runs(RunsCommand),
+    /// Show the audit log, and verify that nobody changed it
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor audit verify")]
+    Audit(AuditCommand),
+    /// List, show and delete recorded conversations with subagents
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor sessions show task-a1b2c3d4")]
+    Sessions(SessionsCommand),
+    /// Remember texts about this project, and find them again
+    #[command(
+        subcommand,
+        after_help = "Example:\n  glee-supervisor memory search \"token rotation\""
+    )]
+    Memory(MemoryCommand),
+    /// Show and follow what subagents printed and what became of them
+    Logs(LogsArgs),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  source <(glee-supervisor completions bash)")]
     Completions {
@@ -129,15 +165,23 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
 
+    /// Try forbidden things in the finished sandbox first, and start nothing if one works [default: on]
+    #[arg(long, value_name = "on|off", hide_possible_values = true)]
+    pub(crate) receipt: Option<Switch>,
+
+    /// Refuse to run if the run cannot be entered in the audit log
+    #[arg(long)]
+    pub(crate) require_audit: bool,
+
     /// How the project is given to the command
     #[arg(long, value_name = "HOW")]
     pub(crate) workspace: Option<Workspace>,
 
-    /// Record also what would have been denied before it was tried
+    /// Report also what was only looked at and not there (stat, access): slower
     #[arg(long)]
     pub(crate) explain: bool,
 
-    /// Print no summary of denials
+    /// Look only at refused system calls, and print no summary of denials
     #[arg(long)]
     pub(crate) no_denials: bool,
 
@@ -155,6 +199,12 @@ pub(crate) enum Backend {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Workspace {
     Shared,
     Cow,
@@ -162,7 +212,7 @@ pub(crate) enum Workspace {
 }
 
 /// `90`, `90s`, `1.5m`, `1h30m`, `250ms`.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     const MOST: f64 = 366.0 * 86_400.0;
     let wrong = || format!("`{text}` is not a time: write 90s, 30m or 1h30m");
     let mut rest = text;

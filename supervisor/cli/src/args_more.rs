@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::args_policy::{ExplainArgs, LearnArgs};
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Exit status: 0 if the profile `restricted` can be enforced here, else 1.
@@ -53,6 +55,10 @@ Example:
         #[arg(long)]
         json: bool,
     },
+    /// Say whether something is allowed, by which clause, enforced by which step, and what would change that
+    Explain(ExplainArgs),
+    /// Run a command, and write the smallest policy that would have let it pass
+    Learn(LearnArgs),
     /// Show what would be done, step by step, and which step enforces which clause; do nothing
     #[command(after_help = "Example:\n  glee-supervisor policy plan restricted -- make test")]
     Plan {
@@ -70,8 +76,9 @@ Example:
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Until then the configuration only narrows the profile `restricted`. What is trusted are the files
-as they are now: a changed file asks again.
+Until then the configuration only narrows the profile `restricted` and its own defaults, and what
+agents, workflows and AGENTS.md say is marked as untrusted for those who read it. What is trusted
+are the files as they are now: a changed file asks again.
 
 Example:
   glee-supervisor trust --yes")]
@@ -79,9 +86,25 @@ pub(crate) struct TrustArgs {
     #[command(subcommand)]
     pub(crate) command: Option<TrustCommand>,
 
-    /// A profile in the project's .glee/policies, instead of the configuration
-    #[arg(long, value_name = "NAME")]
+    /// Only this profile in the project's .glee/policies
+    #[arg(long, value_name = "NAME", group = "which")]
     pub(crate) policy: Option<String>,
+
+    /// Only this agent in the project's .glee/agents
+    #[arg(long, value_name = "NAME", group = "which")]
+    pub(crate) agent: Option<String>,
+
+    /// Only this workflow in the project's .glee/workflows
+    #[arg(long, value_name = "NAME", group = "which")]
+    pub(crate) workflow: Option<String>,
+
+    /// Only the project's AGENTS.md
+    #[arg(long, group = "which")]
+    pub(crate) agents_md: bool,
+
+    /// Only the project's configuration
+    #[arg(long, group = "which")]
+    pub(crate) config: bool,
 
     /// Do not ask
     #[arg(long, short)]

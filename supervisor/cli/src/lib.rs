@@ -1,11 +1,28 @@
 //! The binaries' one entry point: argument parsing and printing. No policy logic.
 
+mod agents;
+mod agents_new;
 mod args;
+mod args_agents;
+mod args_config;
+mod args_context;
 mod args_more;
+mod args_past;
+mod args_policy;
+mod audit;
+mod config;
+mod context;
 mod doctor;
+mod explain;
+mod learn;
+mod logs;
+mod memory;
 mod policy;
 mod print;
 mod run;
+mod runs;
+mod sessions;
+mod summary;
 mod trust;
 
 use std::ffi::{OsStr, OsString};
@@ -31,9 +48,17 @@ pub fn main() -> ExitCode {
     let status = match cli.command {
         Command::Run(arguments) => run::run(arguments, project),
         Command::Doctor(arguments) => doctor::doctor(&arguments, project),
+        Command::Agents(command) => agents::agents(command, project),
+        Command::Config(command) => config::config(command, project),
+        Command::Context(command) => context::context(command, project),
         Command::Policy(command) => policy::policy(command, project),
         Command::Trust(arguments) => trust::trust(&arguments, project),
         Command::Untrust => trust::untrust(project),
+        Command::Runs(command) => runs::runs(command, project),
+        Command::Audit(command) => audit::audit(command),
+        Command::Sessions(command) => sessions::sessions(command, project),
+        Command::Memory(command) => memory::memory(command, project),
+        Command::Logs(arguments) => logs::logs(&arguments, project),
         Command::Completions { shell } => completions(shell, arguments.first()),
     };
     ExitCode::from(u8::try_from(status & 0xff).unwrap_or(1))

@@ -1,4 +1,4 @@
-//! `policy list`, `show`, `check` and `plan`.
+//! `policy list`, `show`, `check` and `plan`; `explain` and `learn` have files of their own.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,10 @@ use serde::Serialize;
 use crate::args_more::PolicyCommand;
 use crate::print::{self, Paint};
 use crate::run::announce_policy;
+use crate::{explain, learn};
 
 /// The run id in a printed plan: the same command prints the same plan.
-const PLANNED: &str = "plan";
+pub(crate) const PLANNED: &str = "plan";
 
 /// Returns the exit status.
 pub(crate) fn policy(command: PolicyCommand, project: Option<PathBuf>) -> i32 {
@@ -26,6 +27,8 @@ pub(crate) fn policy(command: PolicyCommand, project: Option<PathBuf>) -> i32 {
         PolicyCommand::List { json } => list(project.as_deref(), json),
         PolicyCommand::Show { policy, json } => show(policy.as_deref(), project.as_deref(), json),
         PolicyCommand::Check { file, json } => check(&file, project.as_deref(), json),
+        PolicyCommand::Explain(arguments) => Ok(explain::run(arguments, project)),
+        PolicyCommand::Learn(arguments) => Ok(learn::run(arguments, project)),
         PolicyCommand::Plan { policy, json, command } => plan(policy, project, json, command),
     };
     done.unwrap_or_else(|refusal| print::refusal(&refusal, 1))
@@ -152,18 +155,7 @@ fn plan(policy: Option<String>, project: Option<PathBuf>, json: bool, command: V
         command
     };
     let flags = Flags::none(std::env::current_dir().unwrap_or_default());
-    let prepared = run::prepare(
-        &Options {
-            policy,
-            project,
-            flags,
-            report: None,
-            key_file: None,
-            backend: None,
-            command,
-        },
-        PLANNED,
-    )?;
+    let prepared = run::prepare(&Options::to_look(policy, project, flags, command), PLANNED)?;
     announce_policy(&prepared.selected);
     let view = PlanView::new(&prepared.selected.policy.name, &prepared.plan);
     Ok(if json {

@@ -44,14 +44,19 @@ impl Paint {
         self.on(text, std::io::stdout().is_terminal())
     }
 
-    fn err(self, text: &str) -> String {
+    /// For text that goes to stderr.
+    pub(crate) fn err(self, text: &str) -> String {
         self.on(text, std::io::stderr().is_terminal())
     }
 }
 
 /// An error and, apart from it, what to do.
 pub(crate) fn error(message: &str, help: Option<&str>) {
-    let mut text = format!("{NAME}: {} {}\n", Paint::Bad.err("error:"), visible(message));
+    say_titled(Paint::Bad.err("error:"), message, help);
+}
+
+fn say_titled(title: String, message: &str, help: Option<&str>) {
+    let mut text = format!("{NAME}: {title} {}\n", visible(message));
     if let Some(help) = help {
         text.push_str(&format!("{} {}\n", Paint::Hint.err("hint:"), visible(help)));
     }
@@ -59,9 +64,14 @@ pub(crate) fn error(message: &str, help: Option<&str>) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
+/// Something that went wrong and stopped nothing.
+pub(crate) fn warning(message: &str, help: Option<&str>) {
+    say_titled(Paint::Doubtful.err("warning:"), message, help);
+}
+
 /// Why nothing was done. An error in a policy file already begins with its place, as a compiler's does.
 pub(crate) fn refusal(refusal: &Refusal, status: i32) -> i32 {
-    if let Refusal::Select(SelectError::Policy { .. }) = refusal {
+    if let Refusal::Select(SelectError::Policy { .. } | SelectError::Settings { .. }) = refusal {
         note(&refusal.to_string());
     } else {
         error(&refusal.to_string(), refusal.help().as_deref());

@@ -3,20 +3,25 @@
 use std::path::{Path, PathBuf};
 
 use glee_engine::agent::overlay::Overlay;
-use glee_engine::run::{self, Options, Prepared};
+use glee_engine::audit::record::Need;
+use glee_engine::run::{self, Observe, Options, Prepared, Purpose};
 use glee_engine::select::Selected;
 use glee_engine::text::visible;
 use glee_engine::trust::Standing;
 use glee_policy::{Flags, resolved};
+use glee_sandbox::receipt::Wish;
 
-use crate::args::{Backend, RunArgs, Workspace};
-use crate::print;
+use crate::args::{Backend, RunArgs, Switch, Workspace};
+use crate::{print, summary};
 
 /// Runs the command and returns the exit status.
 pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
     let unsupported = unsupported(&arguments);
+    let observe = observe(&arguments);
+    let summary = !arguments.no_denials;
     let cwd = std::env::current_dir().unwrap_or_default();
     let options = Options {
+        purpose: Purpose::Work,
         policy: arguments.policy,
         project,
         flags: Flags {
@@ -28,7 +33,17 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
             timeout: arguments.timeout,
         },
         report: arguments.report,
+        receipt: match arguments.receipt {
+            Some(Switch::Off) => Wish::Off,
+            Some(Switch::On) | None => Wish::Take,
+        },
         key_file: arguments.key_file,
+        audit: if arguments.require_audit {
+            Need::Required
+        } else {
+            Need::Wanted
+        },
+        observe,
         backend: arguments.backend.map(backend),
         command: arguments.command,
     };
@@ -47,8 +62,13 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
         let name = finished.report.command.first().map(String::as_str).unwrap_or_default();
         print::error(&format!("cannot execute `{name}`: {reason}"), None);
     }
-    if let Some(cause) = finished.report.cause.filter(|cause| *cause != "deadline") {
-        print::note(&format!("the limit on {cause} was reached"));
+    match finished.report.cause {
+        Some("listener") => print::error(
+            "the process that answers for the system call filter died or got stuck, so the run was ended",
+            Some("nothing was allowed because of it; `--no-denials` leaves it less to do"),
+        ),
+        Some("deadline") | None => {}
+        Some(cause) => print::note(&format!("the limit on {cause} was reached")),
     }
     for path in finished.report.set_aside.iter().map(|path| visible(path)) {
         print::note(&format!(
@@ -72,11 +92,31 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
             Some("look yourself: find DIR -newerct TIME -perm /6000"),
         );
     }
+    if let Some(error) = &finished.audit_error {
+        print::warning(
+            &format!("this run is not wholly in the audit log: {error}"),
+            Some(error.help()),
+        );
+    }
     if let Some(error) = &finished.report_error {
         let to = options.report.unwrap_or_default();
         print::error(&format!("cannot write the report to `{}`: {error}", to.display()), None);
     }
+    if summary {
+        summary::print(&finished.report);
+    }
     finished.status
+}
+
+/// How closely to look at what the command tries.
+fn observe(arguments: &RunArgs) -> Observe {
+    match (arguments.no_denials, arguments.explain) {
+        (true, _) => Observe::Nothing,
+        (false, true) => Observe::Everything,
+        (false, false) if arguments.report.is_some() || summary::is_wanted() => Observe::Attempts,
+        // Looking takes time, and nobody would read of it.
+        (false, false) => Observe::Nothing,
+    }
 }
 
 /// A flag that would be silently ignored is refused instead.
@@ -98,7 +138,7 @@ fn backend(typed: Backend) -> resolved::Backend {
 }
 
 /// What must be said before the command starts.
-fn announce(prepared: &Prepared) {
+pub(crate) fn announce(prepared: &Prepared) {
     announce_policy(&prepared.selected);
     if let Some(note) = prepared.overlay.as_ref().and_then(Overlay::note) {
         print::note(&note);

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use glee_engine::consent::{self, Question, Status, Want};
+use glee_engine::audit::{LogError, record};
+use glee_engine::consent::items::{self, Items};
+use glee_engine::consent::{self, Kind, Question, Status, Want};
 use glee_engine::project::Scene;
 use glee_engine::run::Refusal;
 use glee_engine::select::{CONFIG, SelectError};
@@ -14,14 +16,11 @@ use glee_engine::trust::{Standing, TrustError};
 use crate::args_more::{TrustArgs, TrustCommand};
 use crate::print;
 
-/// Returns the exit status: 0 if the project counts in full afterwards.
+/// Returns the exit status: 0 if what was asked about counts in full afterwards.
 pub(crate) fn trust(arguments: &TrustArgs, project: Option<PathBuf>) -> i32 {
     let done = match &arguments.command {
-        Some(_) if arguments.yes || arguments.policy.is_some() => {
-            print::error(
-                "`trust status` takes neither --yes nor --policy",
-                Some("leave them out"),
-            );
+        Some(_) if arguments.yes || Which::of(arguments) != Which::All => {
+            print::error("`trust status` takes no other flags", Some("leave them out"));
             return 2;
         }
         Some(TrustCommand::Status { json }) => status(project.as_deref(), *json),
@@ -30,68 +29,174 @@ pub(crate) fn trust(arguments: &TrustArgs, project: Option<PathBuf>) -> i32 {
     done.unwrap_or_else(|refusal| print::refusal(&refusal, 1))
 }
 
+/// What the user wants to be asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Which<'a> {
+    All,
+    Configuration,
+    Profile(&'a str),
+    Agent(&'a str),
+    Workflow(&'a str),
+    Instructions,
+}
+
+impl<'a> Which<'a> {
+    fn of(arguments: &'a TrustArgs) -> Self {
+        let TrustArgs {
+            policy,
+            agent,
+            workflow,
+            agents_md,
+            config,
+            command: _,
+            yes: _,
+        } = arguments;
+        match (policy, agent, workflow) {
+            (Some(name), _, _) => Self::Profile(name),
+            (None, Some(name), _) => Self::Agent(name),
+            (None, None, Some(name)) => Self::Workflow(name),
+            (None, None, None) if *agents_md => Self::Instructions,
+            (None, None, None) if *config => Self::Configuration,
+            (None, None, None) => Self::All,
+        }
+    }
+
+    /// The questions, and the files that cannot be asked about.
+    fn questions(self, scene: &Scene) -> Result<Items, Refusal> {
+        let named = |items: Items, name: &str| -> Items {
+            let file = format!("{name}.yml");
+            let called = |path: &Path| path.file_name().is_some_and(|own| own == file.as_str());
+            items
+                .into_iter()
+                .filter(|item| match item {
+                    Ok(question) => called(&question.file),
+                    Err(broken) => called(&broken.file),
+                })
+                .collect()
+        };
+        let one = |question: Option<Question>| question.into_iter().map(Ok).collect();
+        Ok(match self {
+            Self::Configuration => one(consent::configuration(scene)?),
+            Self::Profile(name) => one(consent::profile(name, scene)?),
+            Self::Agent(name) => named(items::agents(scene), name),
+            Self::Workflow(name) => named(items::workflows(scene), name),
+            Self::Instructions => items::instructions(scene),
+            Self::All => {
+                let mut all: Items = one(consent::configuration(scene)?);
+                all.extend(items::agents(scene));
+                all.extend(items::workflows(scene));
+                all.extend(items::instructions(scene));
+                all
+            }
+        })
+    }
+
+    fn nothing(self, scene: &Scene) -> (String, String) {
+        let project = visible(&scene.project.to_string_lossy());
+        let own = |what: &str, name: &str, list: &str| {
+            let what = format!("the project `{project}` has no {what} `{}` of its own", visible(name));
+            (what, format!("`glee-supervisor {list}` shows them"))
+        };
+        match self {
+            Self::Profile(name) => {
+                let (what, help) = own("profile", name, "policy list");
+                (
+                    what,
+                    format!("{help}; those of the user and the built-in ones need no trust"),
+                )
+            }
+            Self::Agent(name) => own("agent", name, "agents list"),
+            Self::Workflow(name) => own("workflow", name, "trust status"),
+            Self::Instructions => (
+                format!("there is no AGENTS.md in `{project}`"),
+                "--project names another place".into(),
+            ),
+            Self::Configuration | Self::All => (
+                format!("there is nothing to trust in `{project}`"),
+                format!(
+                    "`{CONFIG}` with `security: subagent_permissions:` would ask for something; --project names another place"
+                ),
+            ),
+        }
+    }
+}
+
 fn ask(arguments: &TrustArgs, project: Option<&Path>) -> Result<i32, Refusal> {
     let scene = Scene::find(project)?;
-    let question = match &arguments.policy {
-        Some(name) => consent::profile(name, &scene)?,
-        None => consent::configuration(&scene)?,
-    };
-    let Some(question) = question else {
-        let (what, help) = nothing(arguments.policy.as_deref(), &scene);
+    let which = Which::of(arguments);
+    let items = which.questions(&scene)?;
+    if items.is_empty() {
+        let (what, help) = which.nothing(&scene);
         print::error(&what, Some(&help));
         return Ok(1);
-    };
-    let file = visible(&question.file.to_string_lossy());
-    if question.wants.is_empty() {
-        print::note(&format!(
-            "`{file}` asks for nothing beyond `restricted`; it counts as it is"
-        ));
-        return Ok(0);
     }
-    if question.standing == Standing::Trusted {
-        print::note(&format!(
-            "`{file}` is trusted already; it was granted:\n{}",
-            wants(&question.wants).trim_end()
-        ));
-        return Ok(0);
+    let mut status = 0;
+    let mut open = Vec::new();
+    for item in &items {
+        match item {
+            Ok(question) if question.is_needed() && question.standing != Standing::Trusted => open.push(question),
+            Ok(question) => print::note(&settled(question)),
+            Err(broken) => {
+                print::note(&format!("cannot be trusted: {}", broken.error));
+                status = 1;
+            }
+        }
     }
-    print::say(&difference(&question));
-    if !arguments.yes && !consents()? {
+    if !arguments.yes && !open.is_empty() && !somebody_is_here() {
+        open.iter().for_each(|question| print::say(&difference(question)));
+        let help = "run it on a terminal, or, having read what is asked for, with --yes";
+        print::error("not trusted: nobody is here to ask", Some(help));
         return Ok(1);
     }
-    question.agree().map_err(SelectError::from)?;
-    print::note("trusted, until one of these files changes");
-    Ok(0)
+    for question in open {
+        print::say(&difference(question));
+        if arguments.yes || consents() {
+            question.agree().map_err(SelectError::from)?;
+            entered(question.entered(&scene));
+            print::note("trusted, until one of these files changes");
+        } else {
+            print::note(refused(question.kind));
+            status = 1;
+        }
+    }
+    Ok(status)
 }
 
-fn nothing(policy: Option<&str>, scene: &Scene) -> (String, String) {
-    let project = visible(&scene.project.to_string_lossy());
-    match policy {
-        Some(name) => (
-            format!("the project `{project}` has no profile `{name}` of its own"),
-            "`glee-supervisor policy list` shows the profiles; those of the user and the built-in ones need no trust"
-                .into(),
-        ),
-        None => (
-            format!("there is nothing to trust in `{project}`"),
-            format!(
-                "`{CONFIG}` with `security: subagent_permissions:` would ask for something; --project names another place"
-            ),
-        ),
+fn refused(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Configuration | Kind::Profile => "not trusted; it goes on to narrow `restricted` only",
+        Kind::Agent | Kind::Workflow | Kind::Instructions => "not trusted; it goes on to be marked so",
     }
 }
 
-/// What a yes means: the difference to `restricted`, and the files it covers.
+/// Why there is nothing to ask.
+fn settled(question: &Question) -> String {
+    let file = visible(&question.file.to_string_lossy());
+    if !question.is_needed() {
+        format!("`{file}` asks for nothing beyond `restricted`; it counts as it is")
+    } else if question.wants.is_empty() {
+        format!("`{file}` is trusted already")
+    } else {
+        let wants = wants(&question.wants);
+        format!("`{file}` is trusted already; it was granted:\n{}", wants.trim_end())
+    }
+}
+
+/// What a yes means: the difference to what every file has, and the files it covers.
 fn difference(question: &Question) -> String {
     let again = match question.standing {
         Standing::Changed => " (it has changed since it was trusted)",
         Standing::Untrusted | Standing::Trusted => "",
     };
     let file = visible(&question.file.to_string_lossy());
-    let mut text = format!(
-        "`{file}`{again} asks for more than `restricted`:\n{}",
-        wants(&question.wants)
-    );
+    let asks = match (question.kind, question.wants.is_empty()) {
+        (Kind::Configuration | Kind::Profile, _) => "asks for more than `restricted`:",
+        (Kind::Agent, true) => "asks that its prompt count as instructions",
+        (Kind::Agent, false) => "asks that its prompt count as instructions, and for more than the defaults:",
+        (Kind::Workflow, _) => "asks that its steps count as instructions",
+        (Kind::Instructions, _) => "asks to count as instructions to every agent of the project",
+    };
+    let mut text = format!("`{file}`{again} {asks}\n{}", wants(&question.wants));
     text.push_str("a yes covers these files as they are now:\n");
     for (file, digest) in question.files() {
         let _ = writeln!(text, "  sha256 {digest}  {}", visible(&file.to_string_lossy()));
@@ -122,22 +227,24 @@ fn wants(wants: &[Want]) -> String {
     columns(&rows, "  ")
 }
 
+fn somebody_is_here() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
 /// A yes from a person who has seen the question.
-fn consents() -> Result<bool, Refusal> {
-    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        let help = "run it on a terminal, or, having read what is asked for, with --yes";
-        print::error("not trusted: nobody is here to ask", Some(help));
-        return Ok(false);
-    }
+fn consents() -> bool {
     print::say("trust it? [y/N] ");
     let mut answer = String::new();
     // Whoever cannot be heard has not said yes.
     let heard = std::io::stdin().lock().read_line(&mut answer).is_ok();
-    let yes = heard && is_yes(&answer);
-    if !yes {
-        print::note("not trusted; it goes on to narrow `restricted` only");
+    heard && is_yes(&answer)
+}
+
+/// What was said counts, entered or not.
+fn entered(result: Result<(), LogError>) {
+    if let Err(error) = result {
+        print::warning(&format!("this is not in the audit log: {error}"), Some(error.help()));
     }
-    Ok(yes)
 }
 
 fn is_yes(answer: &str) -> bool {
@@ -176,15 +283,25 @@ fn entry(status: &Status) -> String {
 
 /// Returns the exit status.
 pub(crate) fn untrust(project: Option<PathBuf>) -> i32 {
-    let done = || -> Result<usize, Refusal> {
+    let done = || -> Result<Vec<String>, Refusal> {
         let scene = Scene::find(project.as_deref())?;
-        consent::withdraw(&scene).map_err(|error: TrustError| SelectError::from(error).into())
+        let files = consent::withdraw(&scene).map_err(|error: TrustError| SelectError::from(error))?;
+        if !files.is_empty() {
+            entered(record::untrusted(&scene.project, files.len()));
+        }
+        Ok(files)
     };
-    match done() {
-        Ok(0) => print::note("nothing of this project was trusted"),
-        Ok(1) => print::note("1 file is no longer trusted"),
-        Ok(count) => print::note(&format!("{count} files are no longer trusted")),
+    let files = match done() {
+        Ok(files) => files,
         Err(refusal) => return print::refusal(&refusal, 1),
+    };
+    match files.len() {
+        0 => print::note("nothing of this project was trusted"),
+        1 => print::note("1 file is no longer trusted"),
+        count => print::note(&format!("{count} files are no longer trusted")),
+    }
+    for file in files {
+        print::say(&format!("  {}\n", visible(&file)));
     }
     0
 }
@@ -233,6 +350,7 @@ mod tests {
     fn status_says_in_words_how_a_file_stands() {
         let of = |standing| {
             entry(&Status {
+                kind: Kind::Configuration,
                 file: "f".into(),
                 standing,
                 wants: Vec::new(),

@@ -38,7 +38,7 @@ pub(crate) struct Layout<'a> {
     privates: Vec<PathBuf>,
 }
 
-fn is_engines(path: &Path) -> bool {
+pub(crate) fn is_engines(path: &Path) -> bool {
     ENGINES_OWN.iter().any(|own| path.starts_with(own))
 }
 

@@ -8,12 +8,13 @@ use std::path::PathBuf;
 use glee_policy::ResolvedPolicy;
 use glee_sandbox::contained::{Inside, Lookup, Made};
 use glee_sandbox::plan::{Containment, Namespace, SandboxPlan};
-use glee_sandbox::seccomp::Table;
+use glee_sandbox::receipt::{Attempt, Canary};
+use glee_sandbox::seccomp::{FilterSpec, Table};
 use glee_sandbox::sys::landlock;
 use glee_sandbox::sys::limits::Resource;
 
 use crate::facts::{Facts, Rights};
-use crate::layout::Layout;
+use crate::layout::{Layout, is_engines};
 use crate::ledger;
 use crate::plan::{ContainerPlan, GroupLimits, Image, Network, Users};
 use crate::seccomp_json;
@@ -75,10 +76,7 @@ pub fn lower(sandbox: &SandboxPlan, policy: &ResolvedPolicy, facts: &Facts) -> R
     }
     let limits = group_limits(sandbox, facts);
     let table = Table::builtin().map_err(|_| Refused::SyscallTable)?;
-    let seccomp = match &sandbox.seccomp {
-        Some(spec) => seccomp_json::profile(&table, spec),
-        None => return Err(Refused::SyscallTable),
-    };
+    let filter = sandbox.seccomp.ok_or(Refused::SyscallTable)?;
     let network = if sandbox.namespaces.contains(&Namespace::Net) {
         Network::None
     } else {
@@ -99,8 +97,8 @@ pub fn lower(sandbox: &SandboxPlan, policy: &ResolvedPolicy, facts: &Facts) -> R
         mounts,
         staged: build.staged,
         masked: build.masked,
-        seccomp,
-        inside: inside(sandbox, build.made, &limits, image.is_some(), network),
+        seccomp: seccomp_json::profile(&table, &filter),
+        inside: inside(sandbox, build.made, &limits, image.is_some(), filter),
         missing_limits: Vec::new(),
         ledger: Vec::new(),
     };
@@ -124,6 +122,19 @@ fn pinned(image: &str) -> Result<Image, Refused> {
     }
 }
 
+/// Those of the native sandbox. The engine's `/sys` is there and covered: what is tried is something in it.
+fn canaries(sandbox: &SandboxPlan) -> Vec<Canary> {
+    let mut canaries = sandbox.canaries.clone();
+    for canary in &mut canaries {
+        if let Attempt::Read(path) = &mut canary.attempt
+            && is_engines(path)
+        {
+            path.push("kernel");
+        }
+    }
+    canaries
+}
+
 fn group_limits(sandbox: &SandboxPlan, facts: &Facts) -> GroupLimits {
     use glee_sandbox::cgroup::Controller;
     let has = |controller| facts.controllers.contains(&controller);
@@ -135,7 +146,7 @@ fn group_limits(sandbox: &SandboxPlan, facts: &Facts) -> GroupLimits {
     }
 }
 
-fn inside(sandbox: &SandboxPlan, made: Vec<Made>, limits: &GroupLimits, pinned: bool, network: Network) -> Inside {
+fn inside(sandbox: &SandboxPlan, made: Vec<Made>, limits: &GroupLimits, pinned: bool, filter: FilterSpec) -> Inside {
     let mut landlock: Vec<_> = sandbox
         .landlock
         .iter()
@@ -164,7 +175,9 @@ fn inside(sandbox: &SandboxPlan, made: Vec<Made>, limits: &GroupLimits, pinned: 
             .filter(|(resource, _)| *resource != Resource::Nproc || limits.pids.is_none())
             .collect(),
         landlock,
-        host_network: network == Network::Host,
+        filter,
+        canaries: canaries(sandbox),
+        bait: None,
         deadline: sandbox.deadline,
         grace: sandbox.grace,
         watched_memory: sandbox.memory_bytes.filter(|_| limits.memory_bytes.is_none()),

@@ -3,6 +3,9 @@
 //! Pure. An engine knows fewer tests than we do, and no order among rules. What it cannot say is left open here, for the
 //! compiled filter, which our pid 1 installs in every process of the command in addition to this one.
 //! INVARIANT (never narrower): whatever the compiled filter allows, this allows.
+//! INVARIANT (reported): what the compiled filter asks the supervisor about, this never answers with an error. The kernel takes the
+//! strictest answer of all filters, an error is stricter than a question, and the refusal would be in no report. So what is refused
+//! is given to a tracer, of which there is none: the call fails all the same where no other filter has a word.
 
 use glee_sandbox::seccomp::{Arch, Fate, FilterSpec, Table};
 use serde_json::{Value, json};
@@ -23,9 +26,10 @@ pub fn profile(table: &Table, spec: &FilterSpec) -> Value {
                 tested.push(json!({ "names": [name], "action": "SCMP_ACT_ALLOW", "args": tests }));
                 // What no test allows is refused, not unknown.
                 let any = bits.iter().map(|(arg, mask)| with(*arg, *mask));
-                tested.extend(any.flatten().map(|test| {
-                    json!({ "names": [name], "action": "SCMP_ACT_ERRNO", "errnoRet": libc::EPERM, "args": [test] })
-                }));
+                tested.extend(
+                    any.flatten()
+                        .map(|test| json!({ "names": [name], "action": "SCMP_ACT_TRACE", "args": [test] })),
+                );
             }
             Fate::Refused => refused.push(name),
             // As everything that is not listed.
@@ -38,7 +42,7 @@ pub fn profile(table: &Table, spec: &FilterSpec) -> Value {
     };
     let mut syscalls = vec![
         json!({ "names": allowed, "action": "SCMP_ACT_ALLOW", "args": [] }),
-        json!({ "names": refused, "action": "SCMP_ACT_ERRNO", "errnoRet": libc::EPERM, "args": [] }),
+        json!({ "names": refused, "action": "SCMP_ACT_TRACE", "args": [] }),
     ];
     syscalls.extend(tested);
     json!({

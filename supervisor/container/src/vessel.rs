@@ -26,12 +26,21 @@ pub struct Container {
 impl Container {
     pub fn new(plan: ContainerPlan, sandbox: &SandboxPlan, engine: Engine, run_id: &str) -> Result<Self, RunDirError> {
         Ok(Self {
+            sandbox: SandboxPlan {
+                canaries: plan.inside.canaries.clone(),
+                ..sandbox.clone()
+            },
             plan,
-            sandbox: sandbox.clone(),
             dir: RunDir::new(run_id)?,
             engine,
             run_id: run_id.to_owned(),
         })
+    }
+
+    /// The plan with what is tried in a container.
+    #[must_use]
+    pub fn sandbox(&self) -> &SandboxPlan {
+        &self.sandbox
     }
 
     /// Below something that is covered as a whole.
@@ -118,6 +127,7 @@ impl Vessel for Container {
             memory_mb: limits.memory_bytes.map(|bytes| bytes >> 20),
             pids: limits.pids,
             cpu_millis: limits.cpu_millis,
+            tree: cgroup::Tree::Namespace,
         }
     }
 

@@ -14,8 +14,8 @@ use tokio::time::timeout;
 
 use crate::dns::resolver::{ResolveError, Resolver, interleave};
 use crate::host::{Host, canonical};
-use crate::rules::{Rules, Verdict};
-use crate::special::{OWN, Own, special};
+use crate::rules::{NoAddress, Rules, Verdict};
+use crate::special::Own;
 
 /// RFC 8305, section 5.
 const STAGGER: Duration = Duration::from_millis(250);
@@ -108,17 +108,12 @@ impl Dialer {
     }
 
     fn check(&self, addr: IpAddr, port: u16, own: &Own) -> Result<(), DialError> {
-        if let Some(rule) = self.rules.denies_address(addr, port) {
-            return Err(DialError::Denied { rule: rule.to_owned() });
-        }
-        let why = match special(addr) {
-            Some(_) if self.rules.names_address(addr, port) => return Ok(()),
-            Some(why) => why,
-            None if own.has(addr) && !self.rules.names_own_address(addr, port) => OWN,
-            None => return Ok(()),
-        };
-        let hint = format!("network: {{allow: [\"{}\"]}}", Host::Addr(addr).with_port(port));
-        Err(DialError::Refused { addr, why, hint })
+        self.rules
+            .check_address(addr, port, || own.has(addr))
+            .map_err(|no| match no {
+                NoAddress::Denied { rule } => DialError::Denied { rule },
+                NoAddress::Special { why, hint } => DialError::Refused { addr, why, hint },
+            })
     }
 }
 

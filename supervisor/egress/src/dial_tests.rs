@@ -8,8 +8,8 @@ use tokio::net::TcpListener;
 use super::*;
 use crate::dns::Servers;
 use crate::rules::tests::rules;
-use crate::special::own_addresses;
 use crate::special::tests::own;
+use crate::special::{OWN, own_addresses};
 
 /// A hosts file of its own, gone with the test.
 struct Hosts(PathBuf);

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use glee_policy::names::{HostPattern, NamePattern, NameProblem};
+use glee_policy::names::{HostPattern, NamePattern, NameProblem, WEB_PORTS};
 
 use crate::block::Block;
 use crate::host::{Host, HostProblem, Name};
-
-pub(crate) const DEFAULT_PORTS: [u16; 2] = [80, 443];
 
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {
@@ -36,7 +34,7 @@ impl Rule {
     pub(crate) fn allows_port(&self, port: u16) -> bool {
         match self.port {
             Some(only) => only == port,
-            None => DEFAULT_PORTS.contains(&port),
+            None => WEB_PORTS.contains(&port),
         }
     }
 
@@ -45,11 +43,7 @@ impl Rule {
     }
 
     pub(crate) fn allowed_ports(&self) -> impl Iterator<Item = u16> + use<> {
-        let defaults = if self.port.is_none() {
-            DEFAULT_PORTS.as_slice()
-        } else {
-            &[]
-        };
+        let defaults = if self.port.is_none() { WEB_PORTS.as_slice() } else { &[] };
         self.port.into_iter().chain(defaults.iter().copied())
     }
 }

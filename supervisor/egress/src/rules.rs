@@ -7,11 +7,13 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
+use glee_policy::hint;
+
 use crate::block::Block;
 use crate::host::{Host, Name};
 pub use crate::rule::RuleProblem;
-use crate::rule::{DEFAULT_PORTS, Rule, What, parse_all};
-use crate::special::{embedded, special};
+use crate::rule::{Rule, What, parse_all};
+use crate::special::{OWN, embedded, special};
 
 #[derive(Debug, Clone)]
 pub struct Rules {
@@ -23,6 +25,19 @@ pub struct Rules {
 pub enum Verdict {
     Allowed { rule: String },
     Refused { rule: Option<String>, hint: String },
+}
+
+/// Why an address is not connected to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoAddress {
+    Denied {
+        rule: String,
+    },
+    /// Special by number, or this machine's own, and no rule means it.
+    Special {
+        why: &'static str,
+        hint: String,
+    },
 }
 
 impl Rules {
@@ -75,6 +90,21 @@ impl Rules {
             Some(_) => self.names_address(addr, port),
             None => self.named(addr, port, |block| block.single().is_some()),
         }
+    }
+
+    /// May this address be connected to, whichever name led to it? `is_own` is asked only if it matters.
+    pub fn check_address(&self, addr: IpAddr, port: u16, is_own: impl FnOnce() -> bool) -> Result<(), NoAddress> {
+        if let Some(rule) = self.denies_address(addr, port) {
+            return Err(NoAddress::Denied { rule: rule.to_owned() });
+        }
+        let why = match special(addr) {
+            Some(_) if self.names_address(addr, port) => return Ok(()),
+            Some(why) => why,
+            None if is_own() && !self.names_own_address(addr, port) => OWN,
+            None => return Ok(()),
+        };
+        let hint = hint::address(&addr.to_string(), port);
+        Err(NoAddress::Special { why, hint })
     }
 
     /// The deny rule for an address block that forbids this address; also for what a name resolves to, and for the IPv4
@@ -158,13 +188,7 @@ impl Rules {
 /// The smallest line that would allow it.
 #[must_use]
 pub fn allow_hint(host: &Host, port: u16) -> String {
-    if DEFAULT_PORTS.contains(&port) {
-        format!("network: {{allow: [\"{host}\"]}}")
-    } else if port == 0 {
-        "port 0 cannot be allowed".to_owned()
-    } else {
-        format!("network: {{allow: [\"{}\"]}}", host.with_port(port))
-    }
+    hint::network(&host.to_string(), port).unwrap_or_else(|| "port 0 cannot be allowed".to_owned())
 }
 
 #[cfg(test)]

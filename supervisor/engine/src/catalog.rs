@@ -12,6 +12,7 @@ use crate::host::walk;
 use crate::library::{Owner, Profiles, read_policy};
 use crate::project::Scene;
 use crate::select::{CONFIG, SelectError, is_path};
+use crate::settings::SettingsError;
 use crate::text::visible;
 
 /// One profile that `--policy` knows by name.
@@ -145,6 +146,9 @@ pub fn check(file: &Path, scene: &Scene) -> Result<Sound, Vec<Fault>> {
         },
         None => scene,
     };
+    if config.is_some() {
+        crate::settings::read(&source(file), &bytes).map_err(|error| vec![Fault::of_settings(&error, &bytes)])?;
+    }
     let policy = match config {
         Some(_) => match glee_policy::parse_project_config(&source(file), &bytes).map_err(fault)? {
             Some(policy) => policy,
@@ -198,6 +202,18 @@ impl Fault {
             message: error.to_string(),
             hint: Some(error.help()),
             rendered,
+        }
+    }
+
+    fn of_settings(error: &SettingsError, bytes: &[u8]) -> Self {
+        let at = error.origin();
+        Self {
+            file: at.source.to_string(),
+            line: at.line,
+            column: at.column,
+            message: error.to_string(),
+            hint: Some(error.help()),
+            rendered: error.render(Some(&String::from_utf8_lossy(bytes))),
         }
     }
 

@@ -1,11 +1,11 @@
-//! A run in a container engine's walls: which engine, which settings, and the same launcher as for any other run.
+//! A run in a container engine's walls: which engine, and which settings. The launcher is the one of every other run.
 
 use std::ffi::OsStr;
 
+use glee_container::plan::ContainerPlan;
 use glee_container::{Container, Engine, Facts, Refused, RunDirError};
 use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::Backend;
-use glee_sandbox::launch::{self, LaunchError, Outcome, Serve};
 use glee_sandbox::plan::SandboxPlan;
 use glee_sandbox::survey::{FoundCommand, NotFound};
 
@@ -15,8 +15,6 @@ pub enum ContainerError {
     Refused(#[from] Refused),
     #[error(transparent)]
     RunDir(#[from] RunDirError),
-    #[error(transparent)]
-    Launch(#[from] LaunchError),
 }
 
 impl ContainerError {
@@ -26,7 +24,6 @@ impl ContainerError {
         match self {
             Self::Refused(error) => error.help(),
             Self::RunDir(_) => Some("remove it, if it is yours; it is made anew".to_owned()),
-            Self::Launch(error) => error.help(),
         }
     }
 }
@@ -63,15 +60,25 @@ pub fn command(
     }
 }
 
-/// Lowers the plan to this engine's settings, and runs it there.
-pub fn run(
-    plan: &SandboxPlan,
-    policy: &ResolvedPolicy,
-    engine: Engine,
-    run_id: &str,
-    serve: Option<&dyn Serve>,
-) -> Result<Outcome, ContainerError> {
-    let settings = glee_container::lower::lower(plan, policy, &Facts::of(engine))?;
-    let container = Container::new(settings, plan, engine, run_id)?;
-    Ok(launch::run_in(plan, serve, Some(&container))?)
+/// The plan in the words of an engine.
+#[derive(Debug)]
+pub struct Settings {
+    pub engine: Engine,
+    plan: ContainerPlan,
+}
+
+/// Lowers the plan to the settings of the policy's engine. `None`: it has none.
+pub fn settings(plan: &SandboxPlan, policy: &ResolvedPolicy) -> Result<Option<Settings>, ContainerError> {
+    let Some(engine) = engine(policy.backend) else {
+        return Ok(None);
+    };
+    let plan = glee_container::lower::lower(plan, policy, &Facts::of(engine))?;
+    Ok(Some(Settings { engine, plan }))
+}
+
+impl Settings {
+    /// Makes the run's directory.
+    pub fn container(self, plan: &SandboxPlan, run_id: &str) -> Result<Container, ContainerError> {
+        Ok(Container::new(self.plan, plan, self.engine, run_id)?)
+    }
 }

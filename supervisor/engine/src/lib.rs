@@ -1,20 +1,45 @@
 //! Runs: finds the project, chooses and trusts policies, launches the sandbox, writes the report.
 
 pub mod agent;
+pub mod audit;
 pub mod catalog;
 pub mod clauses;
+pub mod clock;
 pub mod consent;
 pub mod container;
+pub mod context;
+pub mod database;
+pub mod definitions;
 pub mod doctor;
 pub mod egress;
+pub mod explain;
+pub mod folder;
+pub mod hex;
 pub mod host;
+pub mod keyring;
+pub mod label;
+pub mod later;
+pub mod learn;
 pub mod library;
+pub mod logs;
+pub mod memory;
 mod mount_view;
+pub mod options;
 mod plan_rows;
 pub mod plan_view;
 pub mod project;
+pub mod random;
 pub mod report;
 pub mod run;
+pub mod run_id;
+pub mod runs;
 pub mod select;
+pub mod sessions;
+pub mod settings;
+pub mod state;
+pub mod store;
+pub mod tasks;
+#[cfg(test)]
+mod testing;
 pub mod text;
 pub mod trust;

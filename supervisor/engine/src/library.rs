@@ -110,7 +110,7 @@ pub fn read_policy(path: &Path) -> std::io::Result<Vec<u8>> {
 
 #[must_use]
 pub fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::hex::hex(&Sha256::digest(bytes))
 }
 
 /// The user's configuration directory, by the XDG rules.

@@ -1,7 +1,7 @@
 //! The parts of a plan in words: steps, limits, Landlock rights, the system call filter.
 
 use glee_sandbox::plan::{Containment, MountStep, Namespace, SandboxPlan};
-use glee_sandbox::seccomp::{Action, DenialAction, NetworkRule, SocketRule, Table};
+use glee_sandbox::seccomp::{Action, DenialAction, NetworkRule, Observe, SocketRule, Table};
 use glee_sandbox::steps::Step;
 use glee_sandbox::sys::landlock;
 use glee_sandbox::sys::limits::Resource;
@@ -33,6 +33,7 @@ pub(crate) fn step_view(step: Step, plan: &SandboxPlan) -> StepView {
         Step::Exec => plan.command.program.to_string_lossy().into_owned(),
         Step::Hostname => "sandbox".to_owned(),
         Step::Doors => count(plan.doors.list.len(), "socket"),
+        Step::Receipt => count(plan.canaries.len(), "attempt"),
         Step::Sources => {
             let binds = plan.mounts.iter().filter(|m| matches!(m, MountStep::Bind { .. }));
             count(binds.count(), "tree")
@@ -185,6 +186,11 @@ pub(crate) fn seccomp(plan: &SandboxPlan) -> Option<SeccompView> {
         denial: match spec.denial {
             DenialAction::Notify => "refused and reported",
             DenialAction::Errno => "refused",
+        },
+        observed: match spec.observe {
+            Observe::Nothing => "nothing that is allowed",
+            Observe::Attempts => "opening, executing, changing, connecting",
+            Observe::Everything => "opening, executing, changing, connecting, looking",
         },
         debug: spec.debug,
         allowed: of(|a| matches!(a, Action::Allow)),

@@ -92,6 +92,8 @@ pub struct SeccompView {
     pub network: &'static str,
     pub sockets: &'static str,
     pub denial: &'static str,
+    /// What is looked at for the report besides what is denied.
+    pub observed: &'static str,
     pub debug: bool,
     pub allowed: usize,
     pub by_argument: usize,
@@ -328,6 +330,7 @@ impl SeccompView {
             row("network", self.network.to_owned()),
             row("sockets", self.sockets.to_owned()),
             row("denied calls", self.denial.to_owned()),
+            row("told of", self.observed.to_owned()),
             row(
                 "system calls",
                 format!(

@@ -1,43 +1,39 @@
 //! One run, from what the caller typed to the report.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::io::Read;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use glee_policy::resolved::{Backend, Isolation, Mode, Network};
-use glee_policy::{Flags, ResolvedPolicy};
-use glee_sandbox::launch::{self, LaunchError, Serve};
+use glee_container::Container;
+use glee_policy::ResolvedPolicy;
+use glee_policy::resolved::{Isolation, Mode, Network};
+use glee_sandbox::launch::vessel::Vessel;
+use glee_sandbox::launch::{self, Judge, LaunchError, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
 use glee_sandbox::plan::SandboxPlan;
+pub use glee_sandbox::seccomp::Observe;
 use glee_sandbox::survey::{self, Caller, NotFound, Setting, SurveyError, find_command};
 use glee_sandbox::sys::{landlock, process, term};
 
 use crate::agent::key::KeyError;
 use crate::agent::overlay::{self, Overlay};
+use crate::audit::LogError;
+use crate::audit::guard::{self, OwnState};
+use crate::audit::place::state_dir;
+use crate::audit::record::Recorder;
 use crate::container::{self, ContainerError};
 use crate::egress::{self, Egress, EgressError};
+use crate::later::Later;
 use crate::library::config_dir;
+pub use crate::options::{Options, Purpose};
 use crate::project::{Scene, SceneError};
 use crate::report::{Destination, ModelReport, PolicyId, Report};
+use crate::run_id::run_id;
 use crate::select::{self, SelectError, Selected};
-
-/// What the caller typed.
-#[derive(Debug)]
-pub struct Options {
-    pub policy: Option<String>,
-    pub project: Option<PathBuf>,
-    pub flags: Flags,
-    pub report: Option<PathBuf>,
-    /// Holds the key of a model's API.
-    pub key_file: Option<PathBuf>,
-    /// In place of the policy's own word.
-    pub backend: Option<Backend>,
-    pub command: Vec<OsString>,
-}
 
 /// Why nothing ran.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +60,10 @@ pub enum Refusal {
     Report { to: PathBuf, error: std::io::Error },
     #[error("no command was given")]
     NoCommand,
+    #[error(transparent)]
+    OwnState(#[from] OwnState),
+    #[error("the run cannot be entered in the audit log: {0}")]
+    Audit(LogError),
 }
 
 impl Refusal {
@@ -81,6 +81,8 @@ impl Refusal {
             | Self::Launch(_)
             | Self::Container(_)
             | Self::Report { .. }
+            | Self::OwnState(_)
+            | Self::Audit(_)
             | Self::NoCommand => 125,
         }
     }
@@ -99,6 +101,8 @@ impl Refusal {
             | Self::Survey(_)
             | Self::Egress(_)
             | Self::NoCommand => None,
+            Self::OwnState(error) => Some(error.help().to_owned()),
+            Self::Audit(error) => Some(error.help().to_owned()),
             Self::Report { .. } => Some("the directory must exist and be writable for you".to_owned()),
         }
     }
@@ -111,17 +115,20 @@ pub struct Finished {
     pub report: Report,
     pub refusal: Option<Refusal>,
     pub report_error: Option<std::io::Error>,
+    /// Why the run is not, or not wholly, in the audit log.
+    pub audit_error: Option<LogError>,
 }
 
 /// Runs the command. `notice` is called with what must be said before it starts.
 pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
     let mut report = Report::new(&run_id(), &options.command, SystemTime::now());
+    let mut audit = Recorder::open();
     let opened = options
         .report
         .as_ref()
         .map(|to| Destination::open(to).map_err(|error| Refusal::Report { to: to.clone(), error }));
     let (destination, result) = match opened.transpose() {
-        Ok(destination) => (destination, attempt(options, &mut report, notice)),
+        Ok(destination) => (destination, attempt(options, &mut report, &mut audit, notice)),
         Err(refusal) => (None, Err(refusal)),
     };
     let (status, refusal) = match result {
@@ -129,27 +136,40 @@ pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
         Err(refusal) => {
             report.reason = Some(refusal.to_string());
             report.exit_code = Some(refusal.exit_status());
+            report.project = report.project.or_else(|| found_project(options));
             (refusal.exit_status(), Some(refusal))
         }
     };
+    audit.finished(&report);
     let report_error = destination.and_then(|to| report.write(&to).err());
     Finished {
         status,
         report,
         refusal,
         report_error,
+        audit_error: audit.trouble,
     }
 }
 
-fn attempt(options: &Options, report: &mut Report, notice: &mut dyn FnMut(&Prepared)) -> Result<i32, Refusal> {
+fn found_project(options: &Options) -> Option<String> {
+    let scene = Scene::find(options.project.as_deref()).ok()?;
+    Some(scene.project.to_string_lossy().into_owned())
+}
+
+fn attempt(
+    options: &Options,
+    report: &mut Report,
+    audit: &mut Recorder,
+    notice: &mut dyn FnMut(&Prepared),
+) -> Result<i32, Refusal> {
     let prepared = prepare(options, &report.run_id)?;
     notice(&prepared);
     let policy = &prepared.selected.policy;
     report.policy = PolicyId {
         name: known_as(&policy.name),
-        // For the written report only: a digest at each start is not free.
-        sha256: options.report.as_ref().map(|_| policy.sha256()).unwrap_or_default(),
+        sha256: policy.sha256(),
     };
+    report.project = Some(prepared.project.to_string_lossy().into_owned());
     report.withheld_env = prepared
         .withheld
         .iter()
@@ -159,15 +179,33 @@ fn attempt(options: &Options, report: &mut Report, notice: &mut dyn FnMut(&Prepa
     describe(policy, report);
     report.model = prepared.overlay.as_ref().map(ModelReport::new);
     let egress = prepared.egress.as_ref().map(|egress| egress as &dyn Serve);
-    let outcome = match container::engine(policy.backend) {
-        None => launch::run(&prepared.plan, egress)?,
-        Some(engine) => {
-            report.backend = engine.name();
-            report.layers.isolation = "container";
-            container::run(&prepared.plan, policy, engine, &report.run_id, egress)?
-        }
+    let contained = container::settings(&prepared.plan, policy)?;
+    if let Some(settings) = &contained {
+        report.backend = settings.engine.name();
+        report.layers.isolation = "container";
+    }
+    let later = Later {
+        project: &prepared.project,
     };
-    Ok(report.conclude(&outcome))
+    // For the written report only: looking at every file is not free.
+    let judge = options.report.as_ref().map(|_| &later as &dyn Judge);
+    audit.started(report, options.audit).map_err(Refusal::Audit)?;
+    let run_id = &report.run_id;
+    let container = contained
+        .map(|settings| settings.container(&prepared.plan, run_id))
+        .transpose()?;
+    let plan = container.as_ref().map_or(&prepared.plan, Container::sandbox);
+    let vessel = container.as_ref().map(|container| container as &dyn Vessel);
+    let outcome = launch::run(plan, egress, judge, vessel).inspect_err(|error| {
+        if let LaunchError::Canary { receipt } = error {
+            report.fail_receipt(receipt);
+        }
+    })?;
+    report.deny(&outcome, &prepared);
+    report.take_changes(&outcome, &prepared.project);
+    let status = report.conclude(&outcome, prepared.plan.receipt);
+    report.sign_receipt();
+    Ok(status)
 }
 
 /// A profile by the name it is asked for, any other policy by its file.
@@ -185,6 +223,8 @@ pub fn refused(options: &Options, reason: &str) -> Option<std::io::Error> {
     let mut report = Report::new(&run_id(), &options.command, SystemTime::now());
     report.reason = Some(reason.to_owned());
     report.exit_code = Some(125);
+    report.project = found_project(options);
+    Recorder::open().finished(&report);
     let to = options.report.as_ref()?;
     Destination::open(to).and_then(|to| report.write(&to)).err()
 }
@@ -194,11 +234,14 @@ pub fn refused(options: &Options, reason: &str) -> Option<std::io::Error> {
 pub struct Prepared {
     pub selected: Selected,
     pub plan: SandboxPlan,
+    /// Real, absolute.
+    pub project: PathBuf,
     /// What the command gets because it is an agent's.
     pub overlay: Option<Overlay>,
     pub egress: Option<Egress>,
     /// Variables that do not pass.
     pub withheld: Vec<OsString>,
+    pub home: Option<PathBuf>,
 }
 
 /// From what was typed to a plan.
@@ -213,18 +256,25 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
     let command = container::command(&selected.policy, name, found)?;
     let key_file = options.key_file.as_deref();
     let overlay = overlay::lay(&mut selected.policy, &scene, &command, key_file, &egress::broker_url())?;
+    if options.purpose == Purpose::Learning && selected.policy.network == Network::Off {
+        // Nothing more is allowed: a list of names with none in it.
+        let (allow, deny) = (BTreeSet::new(), BTreeSet::new());
+        selected.policy.network = Network::Names { allow, deny };
+    }
     let policy = &selected.policy;
     let egress = egress::plan(policy, overlay.as_ref())?;
     let (mut passed, withheld) = policy.env.apply(env::vars_os());
     add_terminal(&mut passed);
     add(&mut passed, egress.as_ref().map(Egress::env));
     add(&mut passed, overlay.as_ref().map(|overlay| overlay.env.clone()));
-    let config = config_dir();
+    let (config, state) = (config_dir(), state_dir());
+    guard::check(policy, state.as_deref())?;
     let setting = Setting {
         project: &scene.project,
         cwd: &scene.cwd,
         home: scene.home.as_deref(),
         config: config.as_deref(),
+        state: state.as_deref(),
         caller: caller(),
         command,
         links: scene.links.clone(),
@@ -242,14 +292,18 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
         doors: egress.as_ref().map(Egress::doors).unwrap_or_default(),
         home: overlay.as_ref().and_then(|overlay| overlay.home.clone()),
         files: files.collect(),
+        receipt: options.receipt,
+        observe: options.observe,
     };
     let plan = lower::lower(policy, &terrain, kernel, request)?;
     Ok(Prepared {
         selected,
         plan,
+        project: scene.project,
         overlay,
         egress,
         withheld,
+        home: scene.home,
     })
 }
 
@@ -329,34 +383,3 @@ const NOT_IN_LANDLOCK: &[&str] = &[
     "nothing protects .git/hooks and its kin inside writable trees",
     "permissions, owners, times and attributes of files outside are protected by their owners only",
 ];
-
-/// Time-ordered and unique: 48 bits of milliseconds and 80 random bits, in lower-case base 32.
-#[must_use]
-pub fn run_id() -> String {
-    const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-    let millis = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_millis();
-    let mut random = [0u8; 10];
-    // Without the device the time and the pid still tell runs apart.
-    if fs::File::open("/dev/urandom")
-        .and_then(|mut f| f.read_exact(&mut random))
-        .is_err()
-    {
-        for (to, from) in random.iter_mut().zip(std::process::id().to_le_bytes()) {
-            *to = from;
-        }
-    }
-    let low = random
-        .iter()
-        .fold(0u128, |value, byte| (value << 8) | u128::from(*byte));
-    let value = (millis << 80) | low;
-    (0..26)
-        .rev()
-        .map(|place| {
-            let index = usize::try_from((value >> (place * 5)) & 31).unwrap_or(0);
-            ALPHABET.get(index).map_or('0', |byte| char::from(*byte))
-        })
-        .collect()
-}

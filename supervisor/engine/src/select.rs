@@ -10,6 +10,7 @@ use glee_policy::{Flags, Origin, Policy, PolicyError, ResolvedPolicy, Source, ex
 
 use crate::library::{Owner, Profiles, digest, read_policy};
 use crate::project::Scene;
+use crate::settings::SettingsError;
 use crate::trust::{self, Files, Standing, TrustError};
 
 /// The configuration of a project.
@@ -22,6 +23,8 @@ pub enum SelectError {
         error: Box<PolicyError>,
         text: Option<String>,
     },
+    #[error("{}", .error.render(Some(.text)))]
+    Settings { error: Box<SettingsError>, text: String },
     #[error("cannot read policy `{}`: {error}", .path.display())]
     Unreadable { path: PathBuf, error: std::io::Error },
     #[error("`{}` is not read: the configuration is `{CONFIG}`", .path.display())]
@@ -43,6 +46,19 @@ impl From<PolicyError> for SelectError {
         Self::Policy {
             error: Box::new(error),
             text,
+        }
+    }
+}
+
+impl From<SettingsError> for SelectError {
+    fn from(error: SettingsError) -> Self {
+        let text = match &error.origin().source {
+            Source::File(path) => read_policy(Path::new(&**path)).unwrap_or_default(),
+            Source::Builtin(_) | Source::Flag(_) => Vec::new(),
+        };
+        Self::Settings {
+            error: Box::new(error),
+            text: String::from_utf8_lossy(&text).into_owned(),
         }
     }
 }

@@ -107,18 +107,20 @@ pub fn trust(files: &Files) -> Result<(), TrustError> {
     })
 }
 
-/// Forgets every file below a project. Returns how many there were.
-pub fn untrust(project: &Path) -> Result<usize, TrustError> {
-    let mut count = 0;
-    let (exact, below) = (key(project), format!("{}/", key(project)));
+/// Forgets these files, and every file below them. Returns what there was.
+pub fn untrust(places: &[PathBuf]) -> Result<Vec<String>, TrustError> {
+    let mut forgotten = Vec::new();
+    let here = |file: &String| {
+        places.iter().any(|place| {
+            let rest = file.strip_prefix(&key(place));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    };
     change(|store| {
-        let before = store.trusted.len();
-        store
-            .trusted
-            .retain(|file, _| *file != exact && !file.starts_with(&below));
-        count = before - store.trusted.len();
+        forgotten = store.trusted.keys().filter(|file| here(file)).cloned().collect();
+        store.trusted.retain(|file, _| !here(file));
     })?;
-    Ok(count)
+    Ok(forgotten)
 }
 
 fn change(edit: impl FnOnce(&mut Store)) -> Result<(), TrustError> {

@@ -5,7 +5,9 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
+use crate::receipt::{self, Answer};
 use crate::sys::process::{Change, Usage};
 use crate::sys::socket::{self, Wait};
 
@@ -16,6 +18,8 @@ pub enum Cause {
     Memory,
     /// Init itself noticed that the deadline and the grace time were over.
     Deadline,
+    /// Whoever answers the filter died or got stuck; the supervisor ended the run.
+    Listener,
 }
 
 /// From inside to the supervisor.
@@ -31,6 +35,9 @@ pub(crate) enum Report {
     Doors(Vec<Option<OwnedFd>>),
     /// Where seccomp's notifications arrive.
     Listener(OwnedFd),
+    /// What came of the canaries, in the order of the plan's, or none if they were not wanted. The next thing is the command,
+    /// unless one of them was a surprise.
+    Receipt { answers: Vec<Answer>, duration: Duration },
     /// The command was stopped (Ctrl-Z).
     Stopped,
     /// What the tree has used, for a supervisor that is not our parent.
@@ -42,10 +49,13 @@ pub(crate) enum Report {
 /// From the supervisor to init.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Identity and cgroup are set: go on.
-    Go,
+    /// Identity and cgroups are set: enter the groups, whose files come along, and go on. Memory is watched by init if no group
+    /// does.
+    Go { watch_memory: bool },
     /// Owners are mapped: trees of other owners may be mounted.
     Mapped,
+    /// What the command can change has been listed: it may start.
+    Listed,
     /// Pass a signal on to the command.
     Signal(i32),
     /// Ask the whole tree to end (SIGTERM, and wake what is stopped).
@@ -86,6 +96,17 @@ impl Report {
             Self::Terminal(fd) => socket::send(socket, b"T", Some(fd.as_fd())),
             Self::Doors(doors) => send_doors(socket, &doors),
             Self::Listener(fd) => socket::send(socket, b"L", Some(fd.as_fd())),
+            Self::Receipt { answers, duration } => {
+                let mut bytes = vec![b'R'];
+                let micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
+                bytes.extend(micros.to_le_bytes());
+                bytes.extend(
+                    answers
+                        .into_iter()
+                        .flat_map(|answer| receipt::encode(answer).to_le_bytes()),
+                );
+                socket::send(socket, &bytes, None)
+            }
             Self::Stopped => socket::send(socket, b"S", None),
             Self::Usage(usage) => {
                 let mut bytes = vec![b'U'];
@@ -104,6 +125,7 @@ impl Report {
                     None => 0u8,
                     Some(Cause::Memory) => 1,
                     Some(Cause::Deadline) => 2,
+                    Some(Cause::Listener) => 3,
                 };
                 let mut bytes = vec![b'E', kind, cause];
                 bytes.extend(value.to_le_bytes());
@@ -140,6 +162,7 @@ impl Report {
             },
             (b'T', Some(fd)) => Self::Terminal(fd),
             (b'L', Some(fd)) => Self::Listener(fd),
+            (b'R', None) => receipt_of(body).ok_or_else(malformed)?,
             (b'S', None) => Self::Stopped,
             (b'U', None) => Self::Usage(Usage {
                 user_us: long(body, 0).ok_or_else(malformed)?,
@@ -157,6 +180,7 @@ impl Report {
                     Some(0) => None,
                     Some(1) => Some(Cause::Memory),
                     Some(2) => Some(Cause::Deadline),
+                    Some(3) => Some(Cause::Listener),
                     Some(_) | None => return Err(malformed()),
                 };
                 Self::Ended { change, cause }
@@ -165,6 +189,21 @@ impl Report {
         };
         Ok(Some(report))
     }
+}
+
+/// A duration in microseconds, then the answers: eight bytes each.
+fn receipt_of(body: &[u8]) -> Option<Report> {
+    let (numbers, []) = body.as_chunks::<8>() else {
+        return None;
+    };
+    let (micros, answers) = numbers.split_first()?;
+    Some(Report::Receipt {
+        answers: answers
+            .iter()
+            .map(|bytes| receipt::decode(i64::from_le_bytes(*bytes)))
+            .collect(),
+        duration: Duration::from_micros(u64::try_from(i64::from_le_bytes(*micros)).ok()?),
+    })
 }
 
 /// One byte per door, 1 for those whose descriptor comes along.
@@ -187,10 +226,15 @@ pub(crate) fn doors(marks: &[u8], fds: Vec<OwnedFd>) -> Option<Vec<Option<OwnedF
 
 impl Order {
     pub(crate) fn send(self, socket: BorrowedFd<'_>) -> io::Result<()> {
+        self.send_with(socket, &[])
+    }
+
+    pub(crate) fn send_with(self, socket: BorrowedFd<'_>, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(5);
         match self {
-            Self::Go => bytes.push(b'G'),
+            Self::Go { watch_memory } => bytes.extend([b'G', u8::from(watch_memory)]),
             Self::Mapped => bytes.push(b'M'),
+            Self::Listed => bytes.push(b'L'),
             Self::Signal(signal) => {
                 bytes.push(b'K');
                 bytes.extend(signal.to_le_bytes());
@@ -198,22 +242,31 @@ impl Order {
             Self::Terminate => bytes.push(b'T'),
             Self::End => bytes.push(b'E'),
         }
-        socket::send(socket, &bytes, None)
+        socket::send_all(socket, &bytes, fds)
     }
 
     /// `None`: the supervisor is gone.
     pub(crate) fn receive(socket: BorrowedFd<'_>, wait: Wait) -> io::Result<Option<Self>> {
-        let (bytes, _) = socket::receive(socket, wait)?;
+        Ok(Self::receive_with(socket, wait)?.map(|(order, _)| order))
+    }
+
+    /// As `receive`, with the descriptors that came along.
+    pub(crate) fn receive_with(socket: BorrowedFd<'_>, wait: Wait) -> io::Result<Option<(Self, Vec<OwnedFd>)>> {
+        let (bytes, fds) = socket::receive_all(socket, wait)?;
         let Some((tag, body)) = bytes.split_first() else {
             return Ok(None);
         };
-        match tag {
-            b'G' => Ok(Some(Self::Go)),
-            b'M' => Ok(Some(Self::Mapped)),
-            b'K' => word(body, 0).map(|s| Some(Self::Signal(s))).ok_or_else(malformed),
-            b'T' => Ok(Some(Self::Terminate)),
-            b'E' => Ok(Some(Self::End)),
-            _ => Err(malformed()),
-        }
+        let order = match (tag, body) {
+            (b'G', [watch]) => Self::Go {
+                watch_memory: *watch != 0,
+            },
+            (b'M', []) => Self::Mapped,
+            (b'L', []) => Self::Listed,
+            (b'K', _) => Self::Signal(word(body, 0).ok_or_else(malformed)?),
+            (b'T', []) => Self::Terminate,
+            (b'E', []) => Self::End,
+            _ => return Err(malformed()),
+        };
+        Ok(Some((order, fds)))
     }
 }

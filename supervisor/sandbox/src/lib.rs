@@ -2,12 +2,14 @@
 //!
 //! The only crate in which `unsafe` compiles, and there only in `sys`.
 
+pub mod answer;
 pub mod cgroup;
 mod control;
 mod init;
 pub mod launch;
 pub mod lower;
 pub mod plan;
+pub mod receipt;
 pub mod seccomp;
 pub mod steps;
 pub mod survey;

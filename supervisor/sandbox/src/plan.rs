@@ -5,10 +5,11 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::cgroup;
+use crate::receipt::{self, Canary};
 use crate::seccomp::FilterSpec;
 use crate::sys::limits::Resource;
 
@@ -161,6 +162,27 @@ pub enum MountStep {
     },
 }
 
+impl MountStep {
+    /// Where it lies.
+    #[must_use]
+    pub fn at(&self) -> &Path {
+        match self {
+            Self::Dir { at }
+            | Self::Symlink { at, .. }
+            | Self::File { at, .. }
+            | Self::Copy { at, .. }
+            | Self::Bind { at, .. }
+            | Self::Private { at, .. }
+            | Self::Compose { at, .. }
+            | Self::Proc { at }
+            | Self::Devpts { at }
+            | Self::Pin { at }
+            | Self::Protect { at }
+            | Self::Hide { at, .. } => at,
+        }
+    }
+}
+
 /// A name that must not come into being in a writable tree: made as an empty mount point by us, covered, removed at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placeholder {
@@ -309,6 +331,9 @@ pub struct SandboxPlan {
     pub rlimits: Vec<(Resource, u64)>,
     pub landlock: Option<LandlockPlan>,
     pub seccomp: Option<FilterSpec>,
+    pub receipt: receipt::Wish,
+    /// What is tried before the command starts.
+    pub canaries: Vec<Canary>,
     pub command: CommandPlan,
     pub deadline: Option<Duration>,
     pub grace: Duration,

@@ -4,6 +4,7 @@
 //! their sources and fails if their order is another one than this.
 
 use crate::plan::{Containment, Namespace, SandboxPlan};
+use crate::receipt::Wish;
 
 /// The process that takes a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,12 +57,13 @@ pub enum Step {
     Landlock,
     Seccomp,
     CloseRange,
+    Receipt,
     Exec,
 }
 
 impl Step {
     /// The order in which they are carried out.
-    pub const ORDER: [Self; 27] = [
+    pub const ORDER: [Self; 28] = [
         Self::Janitor,
         Self::Companion,
         Self::Cgroup,
@@ -88,6 +90,7 @@ impl Step {
         Self::Landlock,
         Self::Seccomp,
         Self::CloseRange,
+        Self::Receipt,
         Self::Exec,
     ];
 
@@ -120,6 +123,7 @@ impl Step {
             Self::Landlock => "Landlock",
             Self::Seccomp => "seccomp",
             Self::CloseRange => "close_range",
+            Self::Receipt => "receipt",
             Self::Exec => "exec",
         }
     }
@@ -153,6 +157,7 @@ impl Step {
             | Self::Landlock
             | Self::Seccomp
             | Self::CloseRange
+            | Self::Receipt
             | Self::Exec => Who::Agent,
         }
     }
@@ -161,7 +166,9 @@ impl Step {
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
-            Self::Cgroup => "before any process of the run, so that each is born inside its limits",
+            Self::Cgroup => {
+                "before any process of the run goes on, so that each works inside its limits; those of v1 while it starts"
+            }
             Self::Placeholders => "names that must not come into being are taken while only the host can see the tree",
             Self::Janitor => "before there is anything to clean up, so that a killed supervisor leaves nothing",
             Self::Companion => {
@@ -195,6 +202,7 @@ impl Step {
             Self::Landlock => "after everything that opens files; the second lock inside the new root",
             Self::Seccomp => "last of the locks: it forbids the calls that the steps before it are made of",
             Self::CloseRange => "an inherited descriptor crosses every wall; 0, 1 and 2 remain",
+            Self::Receipt => "forbidden things are tried where the command will stand: if one works, nothing runs",
             Self::Exec => "the command, with the variables that pass and nothing else",
         }
     }
@@ -218,6 +226,7 @@ impl Step {
             Self::Capabilities => plan.containment != Containment::Inherit,
             Self::Landlock => plan.landlock.is_some(),
             Self::Seccomp => plan.seccomp.is_some(),
+            Self::Receipt => plan.receipt == Wish::Take,
             Self::Cgroup
             | Self::Janitor
             | Self::Session

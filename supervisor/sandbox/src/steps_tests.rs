@@ -4,7 +4,7 @@ use super::*;
 const LAUNCH: &[(Step, &str)] = &[
     (Step::Janitor, "janitor::start("),
     (Step::Companion, "companion::start("),
-    (Step::Cgroup, "cgroup::create("),
+    (Step::Cgroup, "Groups::make("),
     (Step::Placeholders, "Placeholders::make("),
     (Step::Sources, "Trees::prepare("),
     (Step::Namespaces, "process::clone_into("),
@@ -39,7 +39,11 @@ const CONFINE: &[(Step, &str)] = &[
     (Step::Seccomp, "seccomp::install"),
     (Step::CloseRange, "fd::close_on_exec_from_3("),
 ];
-const AGENT: &[(Step, &str)] = &[(Step::CloseRange, "confine("), (Step::Exec, "process::exec(")];
+const AGENT: &[(Step, &str)] = &[
+    (Step::CloseRange, "confine("),
+    (Step::Receipt, "take_receipt("),
+    (Step::Exec, "process::exec("),
+];
 
 /// The marks stand in the source from `start` on, each after the one before, and in the order of `Step::ORDER`.
 fn assert_order(source: &str, start: &str, marks: &[(Step, &str)]) {

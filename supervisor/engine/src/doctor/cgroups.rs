@@ -1,9 +1,9 @@
 //! Limits on memory, processes and CPU: a group is made for each, and removed.
 
-use glee_sandbox::cgroup::{self, Controller, Place, Request};
+use glee_sandbox::cgroup::{self, Controller, Place, Request, Tree};
 
 use super::{Check, Draft};
-use crate::run::run_id;
+use crate::run_id::run_id;
 
 /// A row for each controller. None of them is required: the report of a run says what is missing.
 pub(super) fn all() -> Vec<Check> {
@@ -13,6 +13,7 @@ pub(super) fn all() -> Vec<Check> {
         memory_mb: Some(64),
         pids: Some(16),
         cpu_millis: Some(1000),
+        tree: Tree::Namespace,
     };
     let (group, missing) = cgroup::create(&facts, &request);
     let rows = Controller::ALL.into_iter().map(|controller| {

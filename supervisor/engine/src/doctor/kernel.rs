@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use glee_sandbox::seccomp::{Arch, DenialAction, FilterSpec, NetworkRule, SocketRule, Table, compile};
+use glee_sandbox::seccomp::{Arch, DenialAction, FilterSpec, NetworkRule, Observe, SocketRule, Table, compile};
 use glee_sandbox::sys::process::Pid;
 use glee_sandbox::sys::{fd, landlock, path, process, seccomp as filter};
 
@@ -34,6 +34,7 @@ pub(super) fn seccomp() -> Check {
             network: NetworkRule::LoopbackOnly,
             sockets: SocketRule::Namespaced,
             denial,
+            observe: Observe::Nothing,
             debug: false,
         };
         let program = Table::builtin()

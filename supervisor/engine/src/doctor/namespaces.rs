@@ -10,16 +10,21 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use glee_policy::Flags;
+use glee_policy::resolved::Backend;
 use glee_sandbox::launch::{self, End};
 use glee_sandbox::lower::SANDBOX_ID;
+use glee_sandbox::receipt::Wish;
+use glee_sandbox::seccomp::Observe;
 use glee_sandbox::sys::mount::{self, NODEV, NOSUID, RDONLY};
 use glee_sandbox::sys::process::{self, Side};
 use glee_sandbox::sys::{fd, path};
 
 use super::trial::{Account, account, attempt};
 use super::{Check, Draft, plain};
+use crate::audit::record::Need;
 use crate::project::Scene;
-use crate::run::{self, Options, run_id};
+use crate::run::{self, Options, Purpose};
+use crate::run_id::run_id;
 
 const NO_NAMESPACE: &str = "one of:
 - sysctl -w kernel.unprivileged_userns_clone=1
@@ -188,12 +193,16 @@ pub(super) fn whole(project: Option<&Path>) -> Check {
 fn build(project: Option<&Path>) -> Account {
     let scene = Scene::find(project).map_err(|error| (error.to_string(), String::new()))?;
     let options = |command: Vec<OsString>| Options {
+        purpose: Purpose::Work,
         policy: Some("restricted".to_owned()),
         project: Some(scene.project.clone()),
         flags: Flags::none(scene.cwd.clone()),
         report: None,
+        receipt: Wish::Take,
         key_file: None,
-        backend: None,
+        audit: Need::Wanted,
+        backend: Some(Backend::Native),
+        observe: Observe::Nothing,
         command,
     };
     // A system without `true` (an image with nothing but us) still has us.
@@ -206,8 +215,8 @@ fn build(project: Option<&Path>) -> Account {
         run::prepare(&options(vec!["true".into()]), &run_id()).or_else(|_| run::prepare(&options(own()), &run_id()));
     let prepared = prepared.map_err(|refusal| (refusal.to_string(), refusal.help().unwrap_or_default()))?;
     let started = Instant::now();
-    let outcome =
-        launch::run(&prepared.plan, None).map_err(|error| (error.to_string(), error.help().unwrap_or_default()))?;
+    let outcome = launch::run(&prepared.plan, None, None, None)
+        .map_err(|error| (error.to_string(), error.help().unwrap_or_default()))?;
     match outcome.end {
         End::Exited(0) => Ok(format!("yes, in {:.1} ms", started.elapsed().as_secs_f64() * 1000.0)),
         End::Exited(status) => Err((

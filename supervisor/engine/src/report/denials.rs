@@ -1,8 +1,17 @@
-//! What was refused, as the report lists it.
+//! What was refused, as the report lists it: by which clause, and the smallest change that would allow it.
+
+use std::path::Path;
 
 use glee_egress::record::{Attempt, Outcome as Verdict};
-use glee_sandbox::launch::Denied;
+use glee_policy::decide::{Question, Verdict as Decision};
+use glee_policy::hint::{self, Place};
+use glee_policy::resolved::{FsAccess, ResolvedPolicy};
+use glee_sandbox::Cause;
+use glee_sandbox::launch::{Because, Denied, DeniedKind, End, Outcome, Subject};
+use glee_sandbox::plan::{Response, SandboxPlan};
 use serde::Serialize;
+
+use crate::run::Prepared;
 
 #[derive(Debug, Serialize)]
 pub struct Denial {
@@ -21,25 +30,211 @@ pub struct Denial {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum What {
+    Path(String),
     Host(String),
     Name(String),
 }
 
-/// Calls that the filter refused.
-pub(super) fn of_calls(denied: &[Denied]) -> Vec<Denial> {
-    denied
-        .iter()
-        .map(|denied| Denial {
-            kind: "syscall",
+/// Places of which every sandbox has its own, whatever a policy grants.
+const OWN: &[&str] = &["/proc", "/dev"];
+
+const NOTHING: &str = "no policy key allows this";
+
+/// What the policy of a run says to its refusals.
+pub(super) struct Explainer<'a> {
+    policy: &'a ResolvedPolicy,
+    plan: &'a SandboxPlan,
+    project: &'a Path,
+    home: Option<&'a Path>,
+}
+
+impl<'a> Explainer<'a> {
+    pub(super) fn new(prepared: &'a Prepared) -> Self {
+        Self {
+            policy: &prepared.selected.policy,
+            plan: &prepared.plan,
+            project: &prepared.project,
+            home: prepared.home.as_deref(),
+        }
+    }
+
+    pub(super) fn denial(&self, denied: &Denied) -> Denial {
+        let kind = match denied.kind {
+            DeniedKind::Syscall => "syscall",
+            DeniedKind::Read => "fs.read",
+            DeniedKind::Write => "fs.write",
+            DeniedKind::Execute => "fs.exec",
+            DeniedKind::Hidden => "fs.hidden",
+            DeniedKind::Unix => "unix",
+            DeniedKind::Network => "network",
+        };
+        let (what, rule, hint) = match &denied.subject {
+            Subject::Call => (
+                What::Name(denied.syscall.clone()),
+                format!("seccomp: {}", denied.why),
+                "no policy key allows this call".to_owned(),
+            ),
+            Subject::Path(path) => {
+                let (rule, hint) = self.path(path, denied);
+                (What::Path(path.to_string_lossy().into_owned()), rule, hint)
+            }
+            Subject::Abstract(name) => (
+                What::Name(format!("@{}", String::from_utf8_lossy(name))),
+                "sockets of the host without a file cannot be reached from a sandbox".to_owned(),
+                NOTHING.to_owned(),
+            ),
+            Subject::Address(address) => {
+                let (host, port) = (address.ip().to_string(), address.port());
+                let verdict = self.policy.decide(&Question::Net { host: &host, port });
+                let rule = if verdict.allowed {
+                    "only names that were looked up inside lead out".to_owned()
+                } else {
+                    written(&verdict)
+                };
+                let hint = match port {
+                    // Whoever asks for names wants to reach one of them.
+                    53 => "network: {allow: [\"NAME\"]}, with the name that was to be looked up".to_owned(),
+                    _ => hint::address(&host, port),
+                };
+                (What::Host(address.to_string()), rule, hint)
+            }
+        };
+        Denial {
+            kind,
             syscall: denied.syscall.clone(),
-            what: What::Name(denied.syscall.clone()),
+            what,
             pid: denied.pid,
             program: denied.program.clone(),
-            rule: format!("seccomp: {}", denied.why),
-            hint: "no policy key allows this call".to_owned(),
+            rule,
+            hint,
             count: denied.count,
-        })
-        .collect()
+        }
+    }
+
+    fn path(&self, path: &Path, denied: &Denied) -> (String, String) {
+        let access = match denied.kind {
+            DeniedKind::Write => FsAccess::ReadWrite,
+            DeniedKind::Read
+            | DeniedKind::Hidden
+            | DeniedKind::Execute
+            | DeniedKind::Unix
+            | DeniedKind::Syscall
+            | DeniedKind::Network => FsAccess::Read,
+        };
+        if denied.because == Because::Owner {
+            let identity = &self.plan.identity;
+            let rule = format!("the command runs as uid {}, never as root", identity.uid);
+            return (rule, "change its permissions, or run as its owner".to_owned());
+        }
+        if let Some(deny) = self.policy.denied_by(path) {
+            let rule = format!("fs.deny `{}` ({})", deny.written, deny.origin);
+            return (rule, hint::without("fs.deny", &deny.written));
+        }
+        if let Some(own) = OWN.iter().find(|own| path.starts_with(own)) {
+            return (format!("the sandbox has its own `{own}`"), NOTHING.to_owned());
+        }
+        let verdict = self.policy.decide(&Question::Path { path, access });
+        if let Some(name) = self.protected(path)
+            && access == FsAccess::ReadWrite
+        {
+            let rule = format!("`{name}` stays as it is: programs outside obey it");
+            return (rule, hint::unprotect(&name));
+        }
+        let rule = match (&verdict.allowed, access) {
+            (true, _) => format!("{}, but not inside this sandbox", written(&verdict)),
+            (false, FsAccess::ReadWrite) if verdict.origin.is_some() => format!("{} only reads", written(&verdict)),
+            (false, FsAccess::Read | FsAccess::ReadWrite) => written(&verdict),
+        };
+        // What makes, moves or removes a name needs the directory.
+        let about_the_name = ["unlink", "rmdir", "rename", "link", "symlink", "mkdir", "mknod", "bind"];
+        let about_the_name = about_the_name.iter().any(|call| denied.syscall.starts_with(call));
+        let place = match path.parent() {
+            Some(dir) if about_the_name && access == FsAccess::ReadWrite => dir,
+            Some(_) | None => path,
+        };
+        (rule, self.grant(place, access))
+    }
+
+    /// The name by which a policy opts out of protecting a path.
+    fn protected(&self, path: &Path) -> Option<String> {
+        let covers = |watch: &&glee_sandbox::plan::Watch| {
+            watch.response == Response::Protect && (path.starts_with(&watch.path) || watch.path.starts_with(path))
+        };
+        let island = self
+            .plan
+            .watches
+            .iter()
+            .filter(covers)
+            .max_by_key(|watch| watch.path.as_os_str().len())?;
+        let tree = |path: &&Path| self.policy.grants.iter().any(|grant| grant.path.as_path() == *path);
+        let top = island.path.ancestors().skip(1).find(tree).unwrap_or(self.project);
+        let name = island.path.strip_prefix(top).unwrap_or(&island.path);
+        Some(name.to_string_lossy().into_owned())
+    }
+
+    /// The clause that would grant a path: itself if it is there, else the nearest directory that is.
+    fn grant(&self, path: &Path, access: FsAccess) -> String {
+        let exists = |path: &&Path| path.symlink_metadata().is_ok();
+        let there = path.ancestors().find(exists).unwrap_or(path);
+        if there == Path::new("/") {
+            return NOTHING.to_owned();
+        }
+        let place = Place {
+            project: self.project,
+            home: self.home,
+        };
+        hint::path(there, access, place).unwrap_or_else(|| NOTHING.to_owned())
+    }
+
+    /// Limits that the run came up to.
+    pub(super) fn limits(&self, outcome: &Outcome) -> Vec<Denial> {
+        let over_size =
+            matches!(outcome.end, End::Signaled(libc::SIGXFSZ)) || outcome.end == End::Exited(128 + libc::SIGXFSZ);
+        let limits = &self.policy.limits;
+        let late = outcome.end == End::Timeout || outcome.cause == Some(Cause::Deadline);
+        let minutes = self.policy.max_runtime.map(|time| time.as_secs_f64() / 60.0);
+        let reached = [
+            (outcome.out_of_memory, "memory_mb", limits.memory_mb),
+            (outcome.out_of_pids, "pids", limits.pids),
+            (over_size, "file_size_mb", limits.file_size_mb),
+        ];
+        let mut rows: Vec<Denial> = reached
+            .into_iter()
+            .filter(|(reached, _, _)| *reached)
+            .filter_map(|(_, name, value)| {
+                let (key, value) = (format!("limits.{name}"), value?);
+                let hint = format!("limits: {{{name}: {}}}", value.saturating_mul(2));
+                Some(self.limit(key, &value.to_string(), hint))
+            })
+            .collect();
+        if let Some(minutes) = minutes.filter(|_| late) {
+            let hint = format!("max_runtime_mins: {}", minutes * 2.0);
+            rows.push(self.limit("max_runtime_mins".to_owned(), &minutes.to_string(), hint));
+        }
+        rows
+    }
+
+    fn limit(&self, key: String, value: &str, hint: String) -> Denial {
+        let place = self.policy.origins.get(&key).map(|origin| format!(" ({origin})"));
+        Denial {
+            kind: "limit",
+            syscall: String::new(),
+            rule: format!("{key}: {value}{}", place.unwrap_or_default()),
+            what: What::Name(key),
+            pid: 0,
+            program: String::new(),
+            hint,
+            count: 1,
+        }
+    }
+}
+
+/// A clause with its place.
+fn written(verdict: &Decision) -> String {
+    match &verdict.origin {
+        Some(origin) => format!("{} ({origin})", verdict.clause),
+        None => verdict.clause.clone(),
+    }
 }
 
 /// Connections that were refused.

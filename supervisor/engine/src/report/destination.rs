@@ -1,4 +1,4 @@
-//! Where a report goes, and how it gets there whole.
+//! Where a report, or a policy that was learned, goes, and how it gets there whole.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -10,30 +10,18 @@ use std::path::{Path, PathBuf};
 use super::Report;
 
 impl Report {
+    /// The report as it is written and stored.
+    #[must_use]
+    pub fn text(&self) -> Vec<u8> {
+        // Strings, numbers and lists of them: serialising them cannot fail.
+        let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
+        text.push(b'\n');
+        text
+    }
+
     /// Writes the report where the caller wants it: whole or not at all.
     pub fn write(&self, to: &Destination) -> std::io::Result<()> {
-        let mut text = serde_json::to_vec_pretty(self).map_err(std::io::Error::other)?;
-        text.push(b'\n');
-        match to {
-            Destination::Stream(stream) => (&*stream).write_all(&text),
-            Destination::File { dir, name } => {
-                let (draft, target) = (in_dir(dir, &temporary(name)), in_dir(dir, name));
-                let put = || -> std::io::Result<()> {
-                    let mut options = fs::OpenOptions::new();
-                    options
-                        .create_new(true)
-                        .write(true)
-                        .mode(0o644)
-                        .open(&draft)?
-                        .write_all(&text)?;
-                    fs::rename(&draft, &target)
-                };
-                put().inspect_err(|_| {
-                    // What could not be put in place is of no use to anybody.
-                    let _ = fs::remove_file(&draft);
-                })
-            }
-        }
+        to.put(&self.text())
     }
 }
 
@@ -72,6 +60,30 @@ impl Destination {
             dir,
             name: name.to_owned(),
         })
+    }
+
+    /// Writes it: whole or not at all.
+    pub fn put(&self, text: &[u8]) -> std::io::Result<()> {
+        match self {
+            Self::Stream(stream) => (&*stream).write_all(text),
+            Self::File { dir, name } => {
+                let (draft, target) = (in_dir(dir, &temporary(name)), in_dir(dir, name));
+                let put = || -> std::io::Result<()> {
+                    let mut options = fs::OpenOptions::new();
+                    options
+                        .create_new(true)
+                        .write(true)
+                        .mode(0o644)
+                        .open(&draft)?
+                        .write_all(text)?;
+                    fs::rename(&draft, &target)
+                };
+                put().inspect_err(|_| {
+                    // What could not be put in place is of no use to anybody.
+                    let _ = fs::remove_file(&draft);
+                })
+            }
+        }
     }
 }
 

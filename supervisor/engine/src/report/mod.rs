@@ -1,23 +1,31 @@
 //! The report of a run, as the contract fixes it. Keys are only ever added.
 
+mod changes;
 mod denials;
 mod destination;
 mod model;
+mod receipt;
 mod time;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use glee_egress::record::Attempt;
 use glee_egress::report::Report as Served;
 use glee_sandbox::Cause;
 use glee_sandbox::launch::{End, Outcome};
+use glee_sandbox::receipt::{Receipt, Wish};
 use serde::Serialize;
 
+use crate::audit::Mark;
+use crate::run::Prepared;
+
+pub use changes::{ChangeSummary, ChangedFile, Unsure};
 pub use denials::{Denial, What};
 pub use destination::Destination;
 pub use model::ModelReport;
+pub use receipt::{CanaryRow, NotTried, ReceiptReport};
 pub use time::rfc3339;
 
 #[derive(Debug, Serialize)]
@@ -26,12 +34,14 @@ pub struct Report {
     pub policy: PolicyId,
     pub backend: &'static str,
     pub layers: LayerReport,
-    pub receipt: serde_json::Value,
+    pub receipt: ReceiptReport,
     pub command: Vec<String>,
+    /// Where it ran. `null` if that was not found out.
+    pub project: Option<String>,
     pub exit_code: Option<i32>,
     pub signal: Option<i32>,
     pub outcome: &'static str,
-    /// What ended the run, where the status does not say: `memory`, `pids`, `deadline`.
+    /// What ended the run, where the status does not say: `memory`, `pids`, `deadline`, `listener`.
     pub cause: Option<&'static str>,
     /// Why nothing ran, for `refused`.
     pub reason: Option<String>,
@@ -41,10 +51,14 @@ pub struct Report {
     pub sys_ms: u64,
     pub max_rss_kb: u64,
     pub denials: Vec<Denial>,
+    /// Refusals beyond the thousand that are listed.
+    pub denials_omitted: u64,
     pub egress: Vec<Attempt>,
     /// How an agent CLI reached its model, and what it used. `null` for any other command.
     pub model: Option<ModelReport>,
-    pub changed_files: Vec<serde_json::Value>,
+    pub changed_files: Vec<ChangedFile>,
+    /// How many, and what could not be looked at. `null` if nothing was looked for.
+    pub changes: Option<ChangeSummary>,
     /// Names (never values) of variables that did not pass.
     pub withheld_env: Vec<String>,
     /// Denied or protected names that the host created or replaced during the run.
@@ -61,6 +75,8 @@ pub struct Report {
     pub privileges_unknown: Vec<String>,
     /// Clauses left out because the machine has nothing for them.
     pub omitted: Vec<String>,
+    /// The entry in the audit log that was written before the command started. `null` if there is none.
+    pub audit: Option<Mark>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -101,8 +117,9 @@ impl Report {
             policy: PolicyId::default(),
             backend: "native",
             layers: LayerReport::default(),
-            receipt: serde_json::json!({}),
+            receipt: ReceiptReport::default(),
             command: command.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+            project: None,
             exit_code: None,
             signal: None,
             outcome: "refused",
@@ -114,9 +131,11 @@ impl Report {
             sys_ms: 0,
             max_rss_kb: 0,
             denials: Vec::new(),
+            denials_omitted: 0,
             egress: Vec::new(),
             model: None,
             changed_files: Vec::new(),
+            changes: None,
             withheld_env: Vec::new(),
             appeared: Vec::new(),
             unwatched: Vec::new(),
@@ -125,7 +144,19 @@ impl Report {
             privileges_removed: Vec::new(),
             privileges_unknown: Vec::new(),
             omitted: Vec::new(),
+            audit: None,
         }
+    }
+
+    /// A canary was a surprise: nothing ran, and this is why.
+    pub fn fail_receipt(&mut self, receipt: &Receipt) {
+        self.receipt.take(receipt, Wish::Take);
+        self.receipt.sign(&self.policy.sha256, &self.layers);
+    }
+
+    /// For the written report: what the receipt is for.
+    pub fn sign_receipt(&mut self) {
+        self.receipt.sign(&self.policy.sha256, &self.layers);
     }
 
     /// What the companion says went in and out; what was refused is a denial too.
@@ -142,8 +173,30 @@ impl Report {
         }
     }
 
+    /// What the command changed where it could write.
+    pub fn take_changes(&mut self, outcome: &Outcome, project: &Path) {
+        if let Some(changes) = &outcome.changes {
+            let (rows, summary) = changes::of(changes, project);
+            self.changed_files = rows;
+            self.changes = Some(summary);
+        }
+    }
+
+    /// What was refused, in the words of the run's policy.
+    pub fn deny(&mut self, outcome: &Outcome, prepared: &Prepared) {
+        let explainer = denials::Explainer::new(prepared);
+        self.denials = outcome
+            .refusals
+            .list
+            .iter()
+            .map(|denied| explainer.denial(denied))
+            .collect();
+        self.denials.extend(explainer.limits(outcome));
+        self.denials_omitted = outcome.refusals.omitted;
+    }
+
     /// Fills in what happened, and returns the exit status the contract gives it.
-    pub fn conclude(&mut self, outcome: &Outcome) -> i32 {
+    pub fn conclude(&mut self, outcome: &Outcome, wish: Wish) -> i32 {
         self.duration_ms = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
         self.user_ms = outcome.usage.user_us / 1000;
         self.sys_ms = outcome.usage.sys_us / 1000;
@@ -154,7 +207,9 @@ impl Report {
         self.layers.cgroup.clone_from(&outcome.layers.cgroup);
         self.layers.missing_limits.clone_from(&outcome.layers.missing_limits);
         self.layers.no_new_privs = true;
-        self.denials = denials::of_calls(&outcome.denied);
+        if let Some(receipt) = &outcome.receipt {
+            self.receipt.take(receipt, wish);
+        }
         self.take_egress(outcome.served.as_deref());
         self.appeared = outcome
             .appeared
@@ -173,6 +228,7 @@ impl Report {
         self.cause = match outcome.cause {
             Some(Cause::Memory) => Some("memory"),
             Some(Cause::Deadline) => Some("deadline"),
+            Some(Cause::Listener) => Some("listener"),
             None if outcome.end == End::Timeout => Some("deadline"),
             None if outcome.out_of_memory => Some("memory"),
             None if outcome.out_of_pids => Some("pids"),

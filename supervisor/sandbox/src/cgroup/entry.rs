@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 /// The open `tasks` files of a run's v1 groups, close-on-exec.
@@ -31,8 +32,16 @@ impl Entry {
             .try_for_each(|mut tasks| tasks.write(b"0").map(|_written| ()))
     }
 
-    /// For a caller with its own `write`: each gets the one byte `0`.
-    pub fn files(&self) -> &[File] {
-        &self.tasks
+    /// To be handed to the child, if it was born before the groups.
+    pub fn files(&self) -> Vec<BorrowedFd<'_>> {
+        self.tasks.iter().map(AsFd::as_fd).collect()
+    }
+
+    /// What the child was handed.
+    #[must_use]
+    pub fn from_files(files: Vec<OwnedFd>) -> Self {
+        Self {
+            tasks: files.into_iter().map(File::from).collect(),
+        }
     }
 }

@@ -13,14 +13,14 @@ use super::proc_text::{Version, membership};
 use crate::sys::path;
 use crate::sys::process::Pid;
 
-use super::{Action, Controller, Missing, Reason, Request, Verdict, files, remove};
+use super::{Action, Controller, Missing, Reason, Request, Tree, Verdict, files, remove};
 
 /// One directory in one hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Member {
     pub(super) version: Version,
     pub(super) dir: PathBuf,
-    /// The limits set here. Never empty on v1; on v2 the group is worth having for `cgroup.kill`.
+    /// The limits set here. Never empty on v1; on v2 the group can be worth having for `cgroup.kill`.
     pub(super) holds: Vec<Controller>,
 }
 
@@ -35,7 +35,7 @@ pub struct Group {
     removed: Cell<bool>,
 }
 
-/// Makes the groups that the request needs, and the v2 one wherever there is v2. Limits that none of them enforces come
+/// Makes the groups that the request needs; the v2 one also for a loose tree. Limits that none of them enforces come
 /// back as `Missing`; what failed half-way has been removed.
 pub fn create(facts: &Facts, request: &Request) -> (Group, Vec<Missing>) {
     let Some(name) = facts.owner.name(&request.run) else {
@@ -76,7 +76,7 @@ pub fn create(facts: &Facts, request: &Request) -> (Group, Vec<Missing>) {
             },
         }
     }
-    if let Some(unified) = &facts.v2 {
+    if let Some(unified) = facts.v2.as_ref().filter(|_| makes_v2(facts, request)) {
         build.on_v2(unified, &on_v2);
     }
     for (dir, controllers) in on_v1 {
@@ -84,6 +84,13 @@ pub fn create(facts: &Facts, request: &Request) -> (Group, Vec<Missing>) {
     }
     build.missing.sort_by_key(|missing| missing.limit);
     (build.group, build.missing)
+}
+
+/// Does `create` try for a v2 group? A process can only be born into one; those of v1 it can enter later.
+#[must_use]
+pub fn makes_v2(facts: &Facts, request: &Request) -> bool {
+    let limits = || wanted(request).any(|controller| *facts.place(controller) == Place::V2);
+    facts.v2.is_some() && (request.tree == Tree::Loose || limits())
 }
 
 /// Could `create` make a group? False only where every attempt would be refused.

@@ -15,6 +15,7 @@ pub(super) fn request(run: &str) -> Request {
         memory_mb: Some(64),
         pids: Some(30),
         cpu_millis: Some(1500),
+        tree: super::Tree::Loose,
     }
 }
 
@@ -108,6 +109,7 @@ fn cpu_limit_throttles_and_is_counted() {
         &detect(),
         &Request {
             cpu_millis: Some(100),
+            tree: super::Tree::Loose,
             ..request("cpu")
         },
     );
@@ -189,6 +191,7 @@ fn only_requested_limits_make_groups_and_dropping_removes_them() {
         memory_mb: None,
         pids: None,
         cpu_millis: None,
+        tree: super::Tree::Loose,
     };
     let group = complete(&detect(), &nothing);
     assert_eq!(group.holds().count(), 0);
@@ -198,6 +201,35 @@ fn only_requested_limits_make_groups_and_dropping_removes_them() {
     assert!(paths.iter().all(|path| path.exists()));
     drop(group);
     assert!(paths.iter().all(|path| !path.exists()));
+}
+
+#[test]
+fn a_tree_that_a_namespace_holds_has_no_group_without_a_limit() {
+    let held = |request: Request| Request {
+        tree: super::Tree::Namespace,
+        ..request
+    };
+    let nothing = Request {
+        memory_mb: None,
+        pids: None,
+        cpu_millis: None,
+        ..request("held-bare")
+    };
+    let facts = detect();
+    assert_eq!(
+        complete(&facts, &held(nothing)).paths(),
+        Vec::<std::path::PathBuf>::new()
+    );
+    let group = complete(&facts, &held(request("held")));
+    assert_eq!(group.holds().collect::<Vec<_>>(), [Memory, Pids, Cpu]);
+    // Where v2 carries a limit the group is needed, and a process must be born into it.
+    let on_v2 = Facts {
+        pids: Place::V2,
+        ..facts.clone()
+    };
+    let by_limit = [&facts, &on_v2].map(|facts| super::makes_v2(facts, &held(request("held"))));
+    let any_v2 = [Memory, Pids, Cpu].into_iter().any(|c| *facts.place(c) == Place::V2);
+    assert_eq!(by_limit, [any_v2, true]);
 }
 
 #[test]
@@ -235,6 +267,7 @@ fn v2_below_a_populated_cgroup_says_why_it_has_no_controllers() {
             memory_mb: None,
             pids: None,
             cpu_millis: None,
+            tree: super::Tree::Loose,
             ..request("parent")
         },
     );
@@ -265,6 +298,7 @@ fn a_controller_that_the_v2_root_cannot_offer_is_missing_and_the_bare_group_stay
         &Request {
             memory_mb: None,
             cpu_millis: None,
+            tree: super::Tree::Loose,
             ..request("root")
         },
     );
@@ -285,6 +319,7 @@ fn a_cpu_limit_above_our_own_is_held_by_ours() {
         memory_mb: None,
         pids: None,
         cpu_millis: Some(millis),
+        tree: super::Tree::Loose,
         ..request(run)
     };
     let tight = complete(&facts, &only_cpu("tight", 500));

@@ -32,12 +32,21 @@ mod remove_tests;
 
 pub use entry::Entry;
 pub use facts::{Facts, Place, Unified, detect};
-pub use group::{Group, create, may_create};
+pub use group::{Group, create, makes_v2, may_create};
 pub use reason::{Action, Missing, Reason};
 pub use remove::{any_left, remove_paths, sweep_stale};
 pub use verdict::Verdict;
 
 use serde::Serialize;
+
+/// What else holds a run's processes together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tree {
+    /// A pid namespace, whose end is the end of them all: a group without limits would only cost time.
+    Namespace,
+    /// Nothing: a v2 group is worth having for `cgroup.kill`, also without limits.
+    Loose,
+}
 
 /// What the run may use. An absent value asks for no limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +59,7 @@ pub struct Request {
     pub pids: Option<u64>,
     /// In thousandths of a CPU.
     pub cpu_millis: Option<u64>,
+    pub tree: Tree,
 }
 
 /// A kernel controller that carries one of our limits.

@@ -10,6 +10,7 @@ fn request(memory_mb: Option<u64>, pids: Option<u64>, cpu_millis: Option<u64>) -
         memory_mb,
         pids,
         cpu_millis,
+        tree: super::Tree::Loose,
     }
 }
 

@@ -1,17 +1,19 @@
 //! The second process: gives up everything, then becomes the command.
 //!
 //! Order: terminal and files first (they need a way to look things up), then limits, capabilities, no_new_privs,
-//! Landlock, seccomp, and last `close_range`, so that nothing can be undone by what follows.
+//! Landlock, seccomp, and last `close_range`, so that nothing can be undone by what follows. Then the canaries.
 
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use super::{Failed, Inheritance, Named, Walls, give_up};
+use super::{Failed, Inheritance, Named, Walls, canaries, give_up};
 use crate::control::Report;
 use crate::plan::{Containment, LandlockPlan, Namespace, SandboxPlan};
+use crate::receipt::Canary;
 use crate::seccomp::{DenialAction, Instruction};
+use crate::sys::canary::{self, BaitName};
 use crate::sys::{caps, event, fd, landlock, limits, path, process, seccomp, term};
 
 /// Never returns: executes the command, or says why not.
@@ -21,6 +23,7 @@ pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> !
         walls,
         namespaces,
         filter,
+        bait,
         control,
         terminals,
         alive,
@@ -51,6 +54,9 @@ pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> !
         give_up(&control, failed);
     }
     // We are the sandbox's user with no capability, no new root to go to, and only the allowed calls.
+    if let Err(failed) = take_receipt(&plan.canaries, bait.as_ref(), &control) {
+        give_up(&control, failed);
+    }
     let mut error = process::exec(&files.program, &files.argv, &files.env);
     if error.raw_os_error() == Some(libc::ENOEXEC) && is_text(&plan.command.program) {
         // A script without an interpreter line: what a shell would do with it.
@@ -132,7 +138,7 @@ fn confine(
         match (plan.containment, walls) {
             (Containment::Namespaces, Walls::Ours) => caps::drop_bounding().step("capability bounding set")?,
             // The engine was told to; nothing here can.
-            (_, Walls::Engine) if !caps::bounding_is_empty().step("capability bounding set")? => {
+            (_, Walls::Engine) if canary::bounding_set().step("capability bounding set")? != 0 => {
                 return Err(io::Error::from_raw_os_error(libc::EPERM)).step("capability bounding set");
             }
             (Containment::Namespaces, Walls::Engine) | (Containment::Landlock | Containment::Inherit, _) => {}
@@ -159,7 +165,16 @@ fn confine(
             }
         }
     }
-    fd::close_on_exec_from_3().step("close_range")
+    fd::close_on_exec_from_3().step("close_range")?;
+    // Also for the canaries, which need free numbers below a limit that may be low.
+    fd::close_others(control.as_fd()).step("close_range")
+}
+
+/// Tries what is forbidden and says what came of it. Never returns if something worked: the supervisor knows why.
+fn take_receipt(canaries: &[Canary], bait: Option<&BaitName>, control: &OwnedFd) -> Result<(), Failed> {
+    let (report, holds) = canaries::attempt_all(canaries, bait);
+    report.send(control.as_fd()).step("receipt")?;
+    if holds { Ok(()) } else { process::exit_now(125) }
 }
 
 /// Where the caller was, or the top of the tree if that is not there.

@@ -19,7 +19,9 @@ use super::{Failed, Inheritance, Named, Walls, give_up};
 use crate::cgroup;
 use crate::launch::idmap::Trees;
 use crate::plan::{CommandPlan, Containment, Doors, GitPlan, Identity, LandlockPlan, SandboxPlan};
-use crate::seccomp::{self, Arch, DenialAction, FilterSpec, NetworkRule, SocketRule, Table};
+use crate::receipt::{Canary, Wish};
+use crate::seccomp::{self, Arch, FilterSpec, Table};
+use crate::sys::canary::BaitName;
 use crate::sys::limits::Resource;
 use crate::sys::socket::{self, Wait};
 use crate::sys::{fd, process, term};
@@ -62,7 +64,11 @@ pub struct Inside {
     pub made: Vec<Made>,
     pub rlimits: Vec<(Resource, u64)>,
     pub landlock: Vec<(OsString, u64)>,
-    pub host_network: bool,
+    pub filter: FilterSpec,
+    /// What is tried before the command starts.
+    pub canaries: Vec<Canary>,
+    /// The name of a socket of the host, for one of them.
+    pub bait: Option<Vec<u8>>,
     pub deadline: Option<Duration>,
     pub grace: Duration,
     /// The bound on memory that init watches, where the engine sets none.
@@ -93,7 +99,7 @@ pub fn main() -> ! {
     let ignored = inside.ignored.clone();
     let terminals = inside.terminals;
     let size = inside.size.map(term::Size::of_numbers);
-    let watch_memory = inside.watched_memory.is_some();
+    let bait = inside.bait.as_deref().and_then(BaitName::of_bytes);
     let plan = plan(inside);
     let table = Table::builtin().map_err(|_| io::Error::from_raw_os_error(libc::EINVAL));
     let filter = match (table.step("seccomp"), &plan.seccomp) {
@@ -107,14 +113,16 @@ pub fn main() -> ! {
         namespaces: Vec::new(),
         filter: &filter,
         trees: Trees::default(),
+        bait,
         control,
         alive,
-        groups: None,
         terminals,
         size,
         ignored,
         started,
-        watch_memory,
+        // The supervisor does that before it sends its first order, which says what is watched.
+        listed: false,
+        watch_memory: false,
     })
 }
 
@@ -174,11 +182,6 @@ fn program(inside: &Inside) -> PathBuf {
 /// The plan as far as it is carried out here.
 fn plan(inside: Inside) -> SandboxPlan {
     let program = program(&inside);
-    let network = if inside.host_network {
-        NetworkRule::Host
-    } else {
-        NetworkRule::LoopbackOnly
-    };
     SandboxPlan {
         containment: Containment::Namespaces,
         identity: Identity {
@@ -193,6 +196,7 @@ fn plan(inside: Inside) -> SandboxPlan {
             memory_mb: None,
             pids: None,
             cpu_millis: None,
+            tree: cgroup::Tree::Namespace,
         },
         mounts: Vec::new(),
         placeholders: Vec::new(),
@@ -217,12 +221,10 @@ fn plan(inside: Inside) -> SandboxPlan {
                 .collect(),
             deny_tcp: false,
         }),
-        seccomp: Some(FilterSpec {
-            network,
-            sockets: SocketRule::Namespaced,
-            denial: DenialAction::Notify,
-            debug: false,
-        }),
+        seccomp: Some(inside.filter),
+        // What is tried was decided outside.
+        receipt: Wish::Take,
+        canaries: inside.canaries,
         command: CommandPlan {
             program,
             argv: inside.argv,

@@ -3,6 +3,7 @@
 //! The command is never pid 1, and pid 1 is never dumpable: nothing inside can look into it or stop it.
 
 mod agent;
+mod canaries;
 pub mod contained;
 pub(crate) mod doors;
 mod memory;
@@ -20,6 +21,7 @@ use crate::control::{Order, Report};
 use crate::launch::idmap::Trees;
 use crate::plan::{Containment, Namespace, SandboxPlan};
 use crate::seccomp::Instruction;
+use crate::sys::canary::BaitName;
 use crate::sys::errand::NetworkMaker;
 use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Side};
@@ -44,10 +46,11 @@ pub(crate) struct Inheritance<'a> {
     pub(crate) namespaces: Vec<Namespace>,
     pub(crate) filter: &'a [Instruction],
     pub(crate) trees: Trees,
+    /// A socket of the host, for one of the canaries.
+    pub(crate) bait: Option<BaitName>,
     pub(crate) control: OwnedFd,
     /// Readable end of a pipe whose other end only the supervisor holds.
     pub(crate) alive: OwnedFd,
-    pub(crate) groups: Option<cgroup::Entry>,
     /// Which of 0, 1 and 2 are terminals, and get our own instead.
     pub(crate) terminals: [bool; 3],
     /// The size of the caller's terminal.
@@ -55,6 +58,8 @@ pub(crate) struct Inheritance<'a> {
     /// Signals that the caller ignores, and the command too.
     pub(crate) ignored: Vec<i32>,
     pub(crate) started: Instant,
+    /// The supervisor lists what the command could change, and says when it has.
+    pub(crate) listed: bool,
     /// The watchdog counts memory because no cgroup does.
     pub(crate) watch_memory: bool,
 }
@@ -96,7 +101,7 @@ fn give_up(control: &OwnedFd, failed: Failed) -> ! {
 /// Runs as the child of the supervisor. Never returns.
 pub(crate) fn main(mut inheritance: Inheritance<'_>) -> ! {
     // What stays readable tells of flags and paths, and opens none of them.
-    let _ = name::hide_arguments(&inheritance.plan.command.argv);
+    name::hide_arguments(&inheritance.plan.command.argv);
     let terminal = match prepare(&mut inheritance) {
         Ok(terminal) => terminal,
         Err(failed) => give_up(&inheritance.control, failed),
@@ -127,15 +132,19 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
         .then(NetworkMaker::start)
         .transpose()
         .step("network namespace")?;
-    wait_for(Order::Go, inheritance).step("wait for supervisor")?;
-    if let Some(groups) = inheritance.groups.take() {
-        groups.enter().step("cgroup")?;
-    }
+    let (watch_memory, groups) = admission(inheritance).step("wait for supervisor")?;
+    inheritance.watch_memory = watch_memory;
+    groups.enter().step("cgroup")?;
+    // Their numbers are needed below a limit that may be low.
+    drop(groups);
     match plan.containment {
         Containment::Namespaces if inheritance.walls == Walls::Engine => {}
         Containment::Namespaces => enter(inheritance, network)?,
         // No pid namespace holds the tree together: orphans come to us, and we end them.
         Containment::Landlock | Containment::Inherit => process::child_subreaper().step("subreaper")?,
+    }
+    if inheritance.listed {
+        wait_for(Order::Listed, inheritance).step("wait for the list of files")?;
     }
     // PDEATHSIG is lost by a change of ids, and never fires for a parent that died before it was set.
     tie(plan, inheritance.walls).step("die with parent")?;
@@ -186,18 +195,31 @@ fn tie(plan: &SandboxPlan, walls: Walls) -> io::Result<()> {
     }
 }
 
-/// Waits for an order of the supervisor. Whatever else comes, its end included, ends us: nothing has run.
+/// Waits until we may go on: whether to watch the memory, and the groups to enter.
+fn admission(inheritance: &Inheritance<'_>) -> io::Result<(bool, cgroup::Entry)> {
+    match next_order(inheritance)? {
+        Some((Order::Go { watch_memory }, files)) => Ok((watch_memory, cgroup::Entry::from_files(files))),
+        Some(_) | None => process::exit_now(125),
+    }
+}
+
+/// Waits for this order, which brings nothing with it.
 fn wait_for(order: Order, inheritance: &Inheritance<'_>) -> io::Result<()> {
+    match next_order(inheritance)? {
+        Some((given, _)) if given == order => Ok(()),
+        Some(_) | None => process::exit_now(125),
+    }
+}
+
+/// Waits for an order of the supervisor. Whatever comes but the one expected, its end included, ends us: nothing has run.
+fn next_order(inheritance: &Inheritance<'_>) -> io::Result<Option<(Order, Vec<OwnedFd>)>> {
     // Its own death would not wake us on the control socket alone: the janitor holds the other end, too.
     let waiting = [
         (Some(inheritance.control.as_fd()), Want::Read),
         (Some(inheritance.alive.as_fd()), Want::Nothing),
     ];
     while !event::poll(&waiting, None)?.iter().any(|r| r.readable || r.hangup) {}
-    match Order::receive(inheritance.control.as_fd(), Wait::No)? {
-        Some(given) if given == order => Ok(()),
-        Some(_) | None => process::exit_now(125),
-    }
+    Order::receive_with(inheritance.control.as_fd(), Wait::No)
 }
 
 /// From a fresh clone to a finished root.

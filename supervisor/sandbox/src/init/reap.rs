@@ -40,7 +40,9 @@ pub(super) fn main(inheritance: Inheritance<'_>, command: Pid) -> ! {
     };
     let kept = harden(plan, walls, control, alive);
     if let Ok((control, alive)) = &kept {
-        serve(control, alive, command, &watch);
+        // Whoever is our parent sees what was used; a supervisor that is not can only be told.
+        let told = (walls == Walls::Engine).then(Usage::default);
+        serve(control, alive, command, &watch, told);
     }
     // Nothing may go on without a guardian.
     tree::end();
@@ -67,9 +69,8 @@ fn harden(plan: &SandboxPlan, walls: Walls, control: OwnedFd, alive: OwnedFd) ->
     Ok((control, alive))
 }
 
-fn serve(control: &OwnedFd, alive: &OwnedFd, command: Pid, watch: &Watch) -> Option<()> {
+fn serve(control: &OwnedFd, alive: &OwnedFd, command: Pid, watch: &Watch, mut usage: Option<Usage>) -> Option<()> {
     let children = event::signal_fd(&[libc::SIGCHLD]).ok()?;
-    let mut usage = Usage::default();
     loop {
         if reap(control, command, &mut usage)? {
             return Some(());
@@ -112,7 +113,7 @@ fn serve(control: &OwnedFd, alive: &OwnedFd, command: Pid, watch: &Watch) -> Opt
 }
 
 /// Collects the dead. True when the command itself has ended and the supervisor was told.
-fn reap(control: &OwnedFd, command: Pid, usage: &mut Usage) -> Option<bool> {
+fn reap(control: &OwnedFd, command: Pid, usage: &mut Option<Usage>) -> Option<bool> {
     loop {
         let (pid, change, used) = match process::wait(-1, libc::WNOHANG | libc::WUNTRACED | libc::__WALL) {
             Ok(Some(found)) => found,
@@ -120,7 +121,7 @@ fn reap(control: &OwnedFd, command: Pid, usage: &mut Usage) -> Option<bool> {
             // No children at all: the command is gone and was reported, or never was.
             Err(_) => return None,
         };
-        if let Change::Exited(_) | Change::Killed(_) = change {
+        if let (Change::Exited(_) | Change::Killed(_), Some(usage)) = (change, usage.as_mut()) {
             usage.add(used);
         }
         if pid != command {
@@ -128,8 +129,9 @@ fn reap(control: &OwnedFd, command: Pid, usage: &mut Usage) -> Option<bool> {
         }
         match change {
             Change::Exited(_) | Change::Killed(_) => {
-                // Whoever is our parent sees it all; a supervisor that is not can only be told.
-                Report::Usage(*usage).send(control.as_fd()).ok()?;
+                if let Some(usage) = *usage {
+                    Report::Usage(usage).send(control.as_fd()).ok()?;
+                }
                 Report::Ended { change, cause: None }.send(control.as_fd()).ok()?;
                 return Some(true);
             }
@@ -141,7 +143,7 @@ fn reap(control: &OwnedFd, command: Pid, usage: &mut Usage) -> Option<bool> {
 
 fn obey(control: &OwnedFd, command: Pid) -> Option<()> {
     match Order::receive(control.as_fd(), Wait::No).ok()?? {
-        Order::Go | Order::Mapped => {}
+        Order::Go { .. } | Order::Mapped | Order::Listed => {}
         Order::Signal(signal) => {
             // The command may have ended between the order and now.
             let _ = process::kill(-command.0, signal);

@@ -108,21 +108,7 @@ pub(crate) fn build(plan: &SandboxPlan, trees: &Trees, mapped: &dyn Fn() -> io::
 }
 
 fn describe(step: &MountStep, what: &str) -> String {
-    let at = match step {
-        MountStep::Dir { at }
-        | MountStep::Symlink { at, .. }
-        | MountStep::File { at, .. }
-        | MountStep::Copy { at, .. }
-        | MountStep::Bind { at, .. }
-        | MountStep::Private { at, .. }
-        | MountStep::Compose { at, .. }
-        | MountStep::Proc { at }
-        | MountStep::Devpts { at }
-        | MountStep::Pin { at }
-        | MountStep::Protect { at }
-        | MountStep::Hide { at, .. } => at,
-    };
-    let mut text = at.display().to_string();
+    let mut text = step.at().display().to_string();
     if !what.is_empty() {
         let _ = write!(text, " ({what})");
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::outcome::LaunchError;
 use crate::control;
 use crate::plan::SandboxPlan;
-use crate::seccomp::{self, Arch, DenialAction, FilterSpec, NetworkRule, SocketRule, Table};
+use crate::seccomp::{self, Arch, DenialAction, FilterSpec, NetworkRule, Observe, SocketRule, Table};
 use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::socket::{self, Wait};
@@ -118,6 +118,7 @@ fn settle(plan: &SandboxPlan) -> io::Result<()> {
         network: NetworkRule::Host,
         sockets: SocketRule::Namespaced,
         denial: DenialAction::Errno,
+        observe: Observe::Nothing,
         debug: false,
     };
     let table = Table::builtin().map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;

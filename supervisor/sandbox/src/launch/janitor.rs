@@ -7,9 +7,9 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
+use super::changes::{self, Crew, Since};
 use super::outcome::LaunchError;
-use super::setids::{self, Since};
-use super::{placeholders, quarantine};
+use super::{placeholders, quarantine, setids};
 use crate::cgroup::{self, Facts};
 use crate::plan::{Containment, SandboxPlan};
 use crate::sys::event::{self, Want};
@@ -112,8 +112,8 @@ fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan, since: Si
     }
     placeholders::sweep(&plan.placeholders, Duration::from_secs(1));
     if plan.containment == Containment::Namespaces {
-        quarantine::after(plan);
-        setids::strip(plan, since);
+        quarantine::after(plan, &quarantine::Ahead::default());
+        changes::after(plan, since, None, Crew::Alone);
     }
     process::exit_now(0)
 }

@@ -3,6 +3,7 @@
 //! INVARIANT: whatever happens, what was made here (processes, cgroups, placeholders) is gone when `run` returns; if this
 //! process is killed, the janitor sees to it.
 
+mod changes;
 mod companion;
 mod denials;
 pub(crate) mod idmap;
@@ -24,35 +25,37 @@ use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
+pub use changes::{Change, Changed, Changes, Doubt, Found, Judge, Verdict};
 pub use companion::Serve;
-pub use outcome::{Appeared, Denied, End, LaunchError, Layers, Outcome};
+pub use denials::{Because, Denied, DeniedKind, Refusals, Subject};
+pub use outcome::{Appeared, End, LaunchError, Layers, Outcome};
 
 use crate::cgroup;
 use crate::control::Order;
 use crate::init::{self, Inheritance, Walls};
 use crate::plan::{Containment, Namespace, SandboxPlan};
+use crate::receipt::Attempt;
 use crate::seccomp::{self, Arch, Table};
+use crate::sys::canary::Bait;
 use crate::sys::event;
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::term::Size;
 use crate::sys::{fd, path, socket, term};
+use changes::{Before, Crew, Since};
 use companion::Companion;
 use idmap::{Holders, Trees};
 use janitor::Janitor;
 use placeholders::Placeholders;
-use setids::Since;
+use quarantine::Ahead;
 use vessel::{Carrier, Vessel};
 use warden::Warden;
 
-/// Carries out the plan. The process must have one thread. `serve` is for a plan with doors.
-pub fn run(plan: &SandboxPlan, serve: Option<&dyn Serve>) -> Result<Outcome, LaunchError> {
-    run_in(plan, serve, None)
-}
-
-/// As `run`; with a vessel, in walls that a container engine builds.
-pub fn run_in(
+/// Carries out the plan. The process must have one thread. `serve` is for a plan with doors, `judge` for who wants to know
+/// what was changed; with a `vessel`, the walls are a container engine's.
+pub fn run(
     plan: &SandboxPlan,
     serve: Option<&dyn Serve>,
+    judge: Option<&dyn Judge>,
     vessel: Option<&dyn Vessel>,
 ) -> Result<Outcome, LaunchError> {
     let (started, since) = (Instant::now(), Since::now());
@@ -83,11 +86,13 @@ pub fn run_in(
         ignored,
         started,
         since,
+        facts: &facts,
         janitor: &janitor,
         companion: companion.as_ref(),
+        judge: judge.filter(|_| changes::concerns(plan)),
     };
     let engine = vessel.zip(carrier.as_ref());
-    let result = guarded(plan, &table, &filter, &facts, Ends { ours, theirs }, caller, engine);
+    let result = guarded(plan, &table, &filter, Ends { ours, theirs }, caller, engine);
     drop(carrier);
     let served = companion.and_then(Companion::finish);
     janitor.dismiss();
@@ -99,7 +104,6 @@ fn guarded(
     plan: &SandboxPlan,
     table: &Table,
     filter: &[seccomp::Instruction],
-    facts: &cgroup::Facts,
     ends: Ends,
     caller: Caller<'_>,
     engine: Option<(&dyn Vessel, &Carrier)>,
@@ -107,12 +111,9 @@ fn guarded(
     if plan.identity.from_root {
         give_pipes(plan);
     }
-    let (group, missing) = match engine {
-        None => cgroup::create(facts, &plan.cgroup),
-        // The engine makes it; what it cannot have was refused.
-        Some(_) => (cgroup::Group::none(), Vec::new()),
-    };
-    let mut group = Cleanup { group };
+    // A process is born into a v2 group. Those of v1 it enters itself, so they are made while it starts; an engine's are its own.
+    let makes = engine.is_none() && cgroup::makes_v2(caller.facts, &plan.cgroup);
+    let born_into = makes.then(|| Groups::make(plan, &caller));
     let placeholders = Placeholders::make(&plan.placeholders)?;
     let removal = Removal { placeholders };
     for lock in removal.placeholders.locks() {
@@ -121,24 +122,39 @@ fn guarded(
             .entrust_lock(lock)
             .map_err(|error| LaunchError::step("janitor", error))?;
     }
-    let child = match engine {
-        None => start(plan, filter, ends, &group.group, &missing, &caller)?,
+    let (mut child, groups) = match engine {
+        None => start(plan, filter, ends, born_into, &caller)?,
         Some((vessel, carrier)) => {
             drop(ends);
             let child = vessel::start(plan, vessel, carrier, &caller)?;
-            group.group = cgroup::Group::of_process(child.pid, &vessel.limits());
-            child
+            let groups = Groups::of_engine(&child, vessel);
+            (child, groups)
         }
     };
-    let mut outcome = supervise::watch(plan, child, table, &group.group, &caller)?;
+    let before = child.before.take();
+    // While the child builds its root: this takes no time that anybody waits for.
+    let denials = denials::start_early(plan, table)?;
+    let ahead = match plan.containment {
+        Containment::Namespaces => Ahead::read(&plan.git.repositories, caller.since),
+        Containment::Landlock | Containment::Inherit => Ahead::default(),
+    };
+    let mut outcome = supervise::watch(plan, child, denials, table, &groups.group, &caller)?;
     if plan.containment == Containment::Namespaces {
-        let found = quarantine::after(plan);
+        let found = quarantine::after(plan, &ahead);
         outcome.set_aside.extend(found.aside);
         outcome.not_disarmed.extend(found.armed);
-        (outcome.privileges_removed, outcome.privileges_unknown) = setids::strip(plan, caller.since);
     }
+    let asked = before.as_ref().zip(caller.judge);
+    let found = changes::after(plan, caller.since, asked, Crew::Several);
+    outcome.changes = found.changes;
+    outcome.privileges_removed = found.stripped;
+    outcome.privileges_unknown = found.not_stripped;
     outcome.layers.missing_limits = match engine {
-        None => missing.iter().map(|m| format!("{}: {}", m.limit, m.reason)).collect(),
+        None => groups
+            .missing
+            .iter()
+            .map(|m| format!("{}: {}", m.limit, m.reason))
+            .collect(),
         Some((vessel, _)) => vessel.missing_limits(),
     };
     Ok(outcome)
@@ -168,16 +184,33 @@ pub(crate) struct Caller<'a> {
     ignored: Vec<i32>,
     started: Instant,
     since: Since,
+    facts: &'a cgroup::Facts,
     janitor: &'a Janitor,
     companion: Option<&'a Companion>,
+    judge: Option<&'a dyn Judge>,
 }
 
-/// Removes the cgroups on every way out.
-struct Cleanup {
+/// The control groups, removed on every way out.
+struct Groups {
     group: cgroup::Group,
+    missing: Vec<cgroup::Missing>,
 }
 
-impl Drop for Cleanup {
+impl Groups {
+    fn make(plan: &SandboxPlan, caller: &Caller<'_>) -> Self {
+        let (group, missing) = cgroup::create(caller.facts, &plan.cgroup);
+        Self { group, missing }
+    }
+
+    /// An engine's own, which it also removes.
+    fn of_engine(child: &Child, vessel: &dyn Vessel) -> Self {
+        let group = cgroup::Group::of_process(child.pid, &vessel.limits());
+        let missing = Vec::new();
+        Self { group, missing }
+    }
+}
+
+impl Drop for Groups {
     fn drop(&mut self) {
         // What cannot be removed now (a process in uninterruptible sleep) the janitor and the next start try again.
         let _ = self.group.remove();
@@ -205,6 +238,10 @@ struct Child {
     warden: Option<Warden>,
     /// From here on the deadline counts.
     begun: Instant,
+    /// What the writable trees held before the command started, if anybody asked.
+    before: Option<Before>,
+    /// What a canary must not reach.
+    _bait: Option<Bait>,
 }
 
 fn compile(plan: &SandboxPlan) -> Result<(Table, Vec<seccomp::Instruction>), LaunchError> {
@@ -221,30 +258,31 @@ fn start(
     plan: &SandboxPlan,
     filter: &[seccomp::Instruction],
     ends: Ends,
-    group: &cgroup::Group,
-    missing: &[cgroup::Missing],
+    born_into: Option<Groups>,
     caller: &Caller<'_>,
-) -> Result<Child, LaunchError> {
+) -> Result<(Child, Groups), LaunchError> {
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
     let Ends { ours, theirs } = ends;
     let (alive_read, alive_write) = fd::pipe().map_err(named("liveness pipe"))?;
     let trees = Trees::prepare(plan)?;
-    let groups = group.entry().map_err(named("cgroup"))?;
-    let v2 = group.v2_dir().and_then(|dir| path::open_dir_exact(dir).ok());
+    let bait = lay_bait(plan)?;
+    let v2 = born_into.as_ref().and_then(|groups| groups.group.v2_dir());
+    let v2 = v2.and_then(|dir| path::open_dir_exact(dir).ok());
     let mut inheritance = Inheritance {
         plan,
         walls: Walls::Ours,
         namespaces: plan.namespaces.clone(),
         filter,
         trees,
+        bait: bait.as_ref().map(Bait::name),
         control: theirs,
         alive: alive_read,
-        groups: Some(groups),
         terminals: caller.terminals,
         size: caller.size,
         ignored: caller.ignored.clone(),
         started: caller.started,
-        watch_memory: missing.iter().any(|m| m.limit == cgroup::Controller::Memory),
+        listed: caller.judge.is_some(),
+        watch_memory: false,
     };
     // The cgroup namespace comes later, from inside: its root must be the group that the child has entered by then. So
     // does the network namespace, which would keep us waiting here.
@@ -267,7 +305,7 @@ fn start(
     };
     match side {
         Side::Child => {
-            drop((ours, alive_write, v2));
+            drop((ours, alive_write, v2, bait));
             if let Some(janitor) = caller.janitor.raw_socket().map(i32::unsigned_abs) {
                 // It would keep the janitor from seeing that the supervisor is dead.
                 let _ = fd::close_range(janitor, janitor);
@@ -284,11 +322,14 @@ fn start(
                 namespaces,
                 warden: None,
                 begun: caller.started,
+                before: None,
+                _bait: bait,
             };
             // Before the child may go on: whoever cleans up after us must be able to see its end.
             let entrusted = caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"));
+            let groups = born_into.unwrap_or_else(|| Groups::make(plan, caller));
             let admitted = entrusted
-                .and_then(|()| admit(plan, &mut child))
+                .and_then(|()| admit(plan, &mut child, &groups))
                 .and_then(|()| hand_over(&inheritance.trees, plan, &child));
             // The child's own, closed while it works; the holders are collected at the end of this.
             drop(inheritance);
@@ -297,13 +338,26 @@ fn start(
                 let _ = process::wait(pid.0, 0);
                 return Err(error);
             }
-            Ok(child)
+            if caller.judge.is_some() {
+                // While the child builds its root, at whose end it waits for this.
+                child.before = Some(Before::list(plan));
+                // Should it have failed meanwhile, it has said why.
+                let _ = Order::Listed.send(child.control.as_fd());
+            }
+            Ok((child, groups))
         }
     }
 }
 
-/// Gives the child its identity and lets it go on.
-fn admit(plan: &SandboxPlan, child: &mut Child) -> Result<(), LaunchError> {
+/// For the canary that looks for it.
+fn lay_bait(plan: &SandboxPlan) -> Result<Option<Bait>, LaunchError> {
+    let wanted = plan.canaries.iter().any(|canary| canary.attempt == Attempt::HostSocket);
+    let laid = wanted.then(Bait::lay).transpose();
+    laid.map_err(|error| LaunchError::step("receipt", error))
+}
+
+/// Gives the child its identity and its control groups, and lets it go on.
+fn admit(plan: &SandboxPlan, child: &mut Child, groups: &Groups) -> Result<(), LaunchError> {
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
     if plan.containment == Containment::Namespaces && child.namespaces.contains(&Namespace::User) {
         let (uid, gid) = (plan.identity.uid, plan.identity.gid);
@@ -317,7 +371,11 @@ fn admit(plan: &SandboxPlan, child: &mut Child) -> Result<(), LaunchError> {
         // Before the child goes on: nothing may appear between its look and ours, and it can still be looked into.
         child.warden = Warden::start(plan, child.pid).map_err(named("watch"))?;
     }
-    Order::Go.send(child.control.as_fd()).map_err(named("start"))
+    let entry = groups.group.entry().map_err(named("cgroup"))?;
+    let watch_memory = groups.missing.iter().any(|m| m.limit == cgroup::Controller::Memory);
+    Order::Go { watch_memory }
+        .send_with(child.control.as_fd(), &entry.files())
+        .map_err(named("start"))
 }
 
 /// Maps the owners of the trees, while the child builds what lies around them.

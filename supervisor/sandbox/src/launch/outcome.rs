@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use crate::control::Cause;
 use crate::init::root::Failure;
+use crate::launch::changes::Changes;
+use crate::launch::denials::Refusals;
 use crate::launch::placeholders::Unprotected;
+use crate::receipt::Receipt;
 use crate::sys::process::Usage;
 
 /// How the command ended.
@@ -20,17 +23,6 @@ pub enum End {
     NotExecuted {
         errno: i32,
     },
-}
-
-/// A call that seccomp refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Denied {
-    pub syscall: String,
-    pub why: &'static str,
-    /// As seen inside.
-    pub pid: u32,
-    pub program: String,
-    pub count: u64,
 }
 
 /// A name that came into being during the run although a rule covers it.
@@ -65,7 +57,10 @@ pub struct Outcome {
     pub out_of_pids: bool,
     pub duration: Duration,
     pub usage: Usage,
-    pub denied: Vec<Denied>,
+    /// What the canaries found. `None` if the run was ended before.
+    pub receipt: Option<Receipt>,
+    /// What the sandbox refused.
+    pub refusals: Refusals,
     pub appeared: Vec<Appeared>,
     /// Directories in which such names would not have been seen.
     pub unwatched: Vec<PathBuf>,
@@ -79,6 +74,8 @@ pub struct Outcome {
     pub privileges_removed: Vec<PathBuf>,
     /// Trees that could not be looked through for such files.
     pub privileges_unknown: Vec<PathBuf>,
+    /// What the run changed where it could write, if anybody asked.
+    pub changes: Option<Changes>,
     pub layers: Layers,
 }
 
@@ -99,10 +96,28 @@ pub enum LaunchError {
     StandardFile { name: &'static str },
     #[error("the built-in list of system calls is damaged")]
     SyscallTable,
+    #[error("the sandbox does not hold: {}", surprises(.receipt))]
+    Canary { receipt: Receipt },
     #[error("the sandbox ended before the command started")]
     Lost,
     #[error("the container engine cannot start the sandbox: {0}")]
     Engine(String),
+}
+
+fn surprises(receipt: &Receipt) -> String {
+    let list: Vec<String> = receipt
+        .surprises()
+        .map(|tried| {
+            let (canary, expected) = (&tried.canary, tried.canary.expected.words());
+            format!(
+                "{}: {}: expected {expected}, got {}",
+                canary.name(),
+                canary.tried(),
+                tried.got()
+            )
+        })
+        .collect();
+    list.join("; ")
 }
 
 fn about(detail: &str) -> String {
@@ -136,6 +151,11 @@ impl LaunchError {
                 Some("the directory must be writable for you, or name it under `unprotect:` in the policy".to_owned())
             }
             Self::StandardFile { .. } => Some("redirect it from or to a file, or `/dev/null`".to_owned()),
+            Self::Canary { .. } => Some(
+                "something on this machine undoes a lock (a tracer, a kernel module, a patched kernel): report it; \
+                 `--receipt off` would run the command all the same"
+                    .to_owned(),
+            ),
             Self::SyscallTable | Self::Lost | Self::Engine(_) => None,
         }
     }

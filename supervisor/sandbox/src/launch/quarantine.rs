@@ -5,6 +5,7 @@
 //! lost), and reported; so is what could not be renamed.
 //! INVARIANT: no link is followed, and nothing outside the trees that the command could write is touched.
 
+mod ahead;
 mod disarm;
 pub(crate) mod gitlinks;
 mod harmless;
@@ -13,6 +14,7 @@ mod reach;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+pub(super) use ahead::Ahead;
 pub(super) use reach::after;
 
 use super::placeholders::is_placeholder;

@@ -1,8 +1,13 @@
 //! The supervisor while the command runs: one loop over signals, the control socket, the terminal, denials and the deadline.
 
+mod listening;
+mod signals;
+
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
+
+pub(super) use signals::signals;
 
 use super::companion::Companion;
 use super::denials::Denials;
@@ -13,52 +18,30 @@ use super::{Caller, Child, quarantine};
 use crate::cgroup::Group;
 use crate::control::{Cause, Order, Report};
 use crate::plan::SandboxPlan;
+use crate::receipt::Receipt;
 use crate::seccomp::Table;
 use crate::sys::event::{self, Want};
 use crate::sys::landlock;
 use crate::sys::process::{self, Change, Usage};
 use crate::sys::socket::Wait;
 
-/// Signals that reach the supervisor as events instead of ending it.
-const SIGNALS: &[i32] = &[
-    libc::SIGINT,
-    libc::SIGTERM,
-    libc::SIGHUP,
-    libc::SIGQUIT,
-    libc::SIGUSR1,
-    libc::SIGUSR2,
-    libc::SIGWINCH,
-    libc::SIGTSTP,
-    libc::SIGCONT,
-    libc::SIGURG,
-    libc::SIGALRM,
-    libc::SIGVTALRM,
-    libc::SIGPROF,
-    libc::SIGIO,
-    libc::SIGPWR,
-    libc::SIGXCPU,
-];
-
-/// Those of them, and of the real-time ones, that the caller has not ignored.
-pub(super) fn signals(ignored: &[i32]) -> Vec<i32> {
-    SIGNALS
-        .iter()
-        .copied()
-        .chain(libc::SIGRTMIN()..=libc::SIGRTMAX())
-        .filter(|signal| !ignored.contains(signal) && !event::is_ignored(*signal))
-        .collect()
-}
-
 struct Supervisor<'a> {
     plan: &'a SandboxPlan,
     child: Child,
-    table: &'a Table,
     group: &'a Group,
     companion: Option<&'a Companion>,
     terminals: [bool; 3],
     relay: Option<Relay>,
-    listener: Option<OwnedFd>,
-    denials: Denials,
+    table: &'a Table,
+    /// What the filter asks on, until the listener takes over: when the command starts, or when it first asks.
+    questions: Option<OwnedFd>,
+    denials: Option<Denials>,
+    /// The listener is gone or stuck: nobody answers the command any more.
+    unheard: bool,
+    /// Calls that the filter refused before the receipt: those of the canaries.
+    notified: u32,
+    /// The last word before the command: from here on it is the command that ends, and whose calls are denied.
+    receipt: Option<Receipt>,
     /// Signals of the ending kind that were passed on. The second one ends the run.
     asked_to_end: u32,
     /// The signal with which the run was ended at the caller's wish.
@@ -71,8 +54,6 @@ struct Supervisor<'a> {
     usage: Usage,
     /// The other end of the control socket is closed: nothing more to hear, only the end to wait for.
     silent: bool,
-    /// The last lock was heard of: from here on it is the command that ends.
-    complete: bool,
 }
 
 /// How far the deadline has got.
@@ -90,6 +71,7 @@ enum Timeout {
 pub(super) fn watch(
     plan: &SandboxPlan,
     child: Child,
+    denials: Option<Denials>,
     table: &Table,
     group: &Group,
     caller: &Caller<'_>,
@@ -98,13 +80,16 @@ pub(super) fn watch(
     let mut supervisor = Supervisor {
         plan,
         child,
-        table,
         group,
         companion: caller.companion,
         terminals: caller.terminals,
         relay: None,
-        listener: None,
-        denials: Denials::default(),
+        table,
+        questions: None,
+        denials,
+        unheard: false,
+        notified: 0,
+        receipt: None,
         asked_to_end: 0,
         ended_by: None,
         timeout: plan
@@ -116,7 +101,6 @@ pub(super) fn watch(
         ended: None,
         usage: Usage::default(),
         silent: false,
-        complete: plan.seccomp.is_none(),
     };
     let usage = supervisor.serve(&caller.signals)?;
     supervisor.finish(usage, started)
@@ -136,11 +120,15 @@ impl Supervisor<'_> {
                 (Some(signals.as_fd()), Want::Read),
                 typing,
                 output,
-                (self.listener.as_ref().map(AsFd::as_fd), Want::Read),
+                (self.questions.as_ref().map(AsFd::as_fd), Want::Read),
+                (
+                    self.denials.as_ref().map(Denials::end).filter(|_| !self.unheard),
+                    Want::Read,
+                ),
                 (self.child.warden.as_ref().map(Warden::fd), Want::Read),
             ];
             let ready = event::poll(&fds, self.patience()).map_err(lost)?;
-            let [gone, said, signal, typed, shown, denial, change] = ready.as_slice() else {
+            let [gone, said, signal, typed, shown, asked, deaf, change] = ready.as_slice() else {
                 continue;
             };
             if said.readable || said.hangup {
@@ -156,13 +144,12 @@ impl Supervisor<'_> {
             {
                 relay.turn(typed.readable || typed.hangup);
             }
-            if denial.readable
-                && let Some(listener) = &self.listener
-            {
-                self.denials.answer(listener, self.plan.seccomp.as_ref(), self.table);
-            } else if denial.hangup {
-                self.listener = None;
+            if asked.readable {
+                self.answer()?;
+            } else if asked.hangup {
+                self.questions = None;
             }
+            self.look_after_listener(deaf.readable || deaf.hangup);
             if change.readable
                 && let Some(warden) = &mut self.child.warden
             {
@@ -183,10 +170,16 @@ impl Supervisor<'_> {
     }
 
     fn patience(&self) -> Option<Duration> {
-        match self.timeout {
+        let deadline = match self.timeout {
             Timeout::Never | Timeout::Over => None,
             Timeout::At(time) | Timeout::Grace(time) => Some(time.saturating_duration_since(Instant::now())),
-        }
+        };
+        let listener = self
+            .denials
+            .as_ref()
+            .filter(|_| !self.unheard)
+            .and_then(Denials::patience);
+        deadline.into_iter().chain(listener).min()
     }
 
     /// Takes one message from inside. False when there is none.
@@ -217,9 +210,10 @@ impl Supervisor<'_> {
                     companion.hand_over(&doors)?;
                 }
             }
-            Report::Listener(listener) => {
-                self.listener = Some(listener);
-                self.complete = true;
+            Report::Listener(questions) => self.questions = Some(questions),
+            Report::Receipt { answers, duration } => {
+                self.file_receipt(&answers, duration);
+                self.hand_over()?;
             }
             // Without a terminal nobody asked for a pause: a command that stops itself does not stop its guardian.
             Report::Stopped if self.relay.is_some() => self.suspend(),
@@ -323,8 +317,8 @@ impl Supervisor<'_> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        let ours = self.ended_by.is_some() || self.timeout == Timeout::Over;
-        if !self.complete && self.ended.is_none() && self.not_executed.is_none() && !ours {
+        let ours = self.ended_by.is_some() || self.timeout == Timeout::Over || self.unheard;
+        if self.receipt.is_none() && self.ended.is_none() && self.not_executed.is_none() && !ours {
             return Err(LaunchError::Lost);
         }
         let verdict = self.group.cause_of_death();
@@ -333,6 +327,7 @@ impl Supervisor<'_> {
             (Some(errno), _) => (End::NotExecuted { errno }, None),
             (None, Some((_, Some(Cause::Deadline)))) => (End::Timeout, Some(Cause::Deadline)),
             (None, _) if timed_out => (End::Timeout, None),
+            (None, _) if self.unheard => (End::Signaled(libc::SIGKILL), Some(Cause::Listener)),
             (None, Some((Change::Exited(code), cause))) => (End::Exited(code), cause),
             (None, Some((Change::Killed(signal), cause))) => (End::Signaled(signal), cause),
             // Init was killed: by us at the caller's wish, by the kernel for memory, or by somebody else outside.
@@ -344,6 +339,7 @@ impl Supervisor<'_> {
         let mut found = quarantine::Disarmed::default();
         lost.iter()
             .for_each(|path| quarantine::judge(self.plan, path, &mut found));
+        let refusals = self.denials.take().and_then(Denials::finish).unwrap_or_default();
         Ok(Outcome {
             end,
             appeared,
@@ -353,12 +349,14 @@ impl Supervisor<'_> {
             served: None,
             privileges_removed: Vec::new(),
             privileges_unknown: Vec::new(),
+            changes: None,
             cause,
             out_of_memory: verdict.out_of_memory() || cause == Some(Cause::Memory),
             out_of_pids: verdict.out_of_pids(),
             duration: started.elapsed(),
             usage,
-            denied: std::mem::take(&mut self.denials).into_list(),
+            receipt: self.receipt,
+            refusals,
             layers: Layers {
                 landlock_abi: if self.plan.landlock.is_some() {
                     landlock::abi()

@@ -4,17 +4,25 @@
 //! INVARIANT: the supervisor has one thread and speaks to no engine; a *carrier*, forked before anything else exists, does, and
 //! removes the container when it is told to or when the supervisor is gone.
 
+mod carrier;
+mod staging;
+
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+pub use carrier::Line;
+pub(super) use carrier::{Carrier, start as carrier};
+pub use staging::{detach_trees, stage_trees};
+
+use super::changes::Before;
 use super::outcome::LaunchError;
 use super::warden::Warden;
-use super::{Caller, Child};
+use super::{Caller, Child, lay_bait};
 use crate::cgroup;
 use crate::control::Order;
 use crate::init::contained::{HANDED, Inside};
@@ -28,8 +36,6 @@ use crate::sys::{fd, net, path};
 
 /// How long an engine may take to start a container.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long its removal is waited for. The command is dead by then; the carrier goes on without us.
-const REMOVAL: Duration = Duration::from_secs(15);
 
 /// What a container engine does for a run.
 pub trait Vessel {
@@ -61,84 +67,6 @@ pub trait Vessel {
     fn missing_limits(&self) -> Vec<String>;
 }
 
-/// The carrier's end of the line to the supervisor.
-#[derive(Debug)]
-pub struct Line(OwnedFd);
-
-impl Line {
-    /// Waits until the supervisor says that all is staged. False if it is gone instead.
-    #[must_use]
-    pub fn wait(&self) -> bool {
-        matches!(socket::receive(self.0.as_fd(), Wait::Block), Ok((word, _)) if word == b"g")
-    }
-
-    /// Says why there is no container, and waits until that was heard.
-    pub fn fail(&self, why: &str) {
-        let mut bytes = vec![b'f'];
-        bytes.extend(why.as_bytes().iter().take(3000));
-        // Nobody left to tell: then nobody waits.
-        let _ = socket::send(self.0.as_fd(), &bytes, None);
-        while self.wait() {}
-    }
-
-    /// Waits for the end of the run, by a word or by the end of the supervisor.
-    pub fn wait_for_end(&self) {
-        // Every word, and none, means the same.
-        let _ = socket::receive(self.0.as_fd(), Wait::Block);
-    }
-}
-
-/// The supervisor's handle on the carrier. Dropping it has the container removed, and waits for that.
-#[derive(Debug)]
-pub(super) struct Carrier {
-    line: OwnedFd,
-    pid: Pid,
-}
-
-pub(super) fn carrier(vessel: &dyn Vessel) -> Result<Carrier, LaunchError> {
-    let named = |error| LaunchError::step("carrier", error);
-    let (ours, theirs) = socket::pair().map_err(named)?;
-    match process::clone_into(0, None).map_err(named)? {
-        Side::Parent { pid, .. } => Ok(Carrier { line: ours, pid }),
-        Side::Child => {
-            drop(ours);
-            let line = Line(theirs);
-            match settle(&line) {
-                Ok(()) => vessel.carry(&line),
-                Err(error) => line.fail(&error.to_string()),
-            }
-            process::exit_now(0)
-        }
-    }
-}
-
-/// We are a copy of the supervisor, with the caller's rights, and outlive it to clean up.
-fn settle(line: &Line) -> io::Result<()> {
-    process::set_name(c"glee-carrier")?;
-    process::setsid()?;
-    event::reset_signals(&[])?;
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
-        event::ignore(signal);
-    }
-    let number = line.0.as_raw_fd().unsigned_abs();
-    fd::close_range(0, number.saturating_sub(1))?;
-    fd::close_range(number + 1, u32::MAX)?;
-    fd::ensure_stdio()
-}
-
-impl Drop for Carrier {
-    fn drop(&mut self) {
-        let _ = socket::send(self.line.as_fd(), b"d", None);
-        let pidfd = process::pidfd_open(self.pid);
-        let ended = pidfd
-            .and_then(|pidfd| event::poll(&[(Some(pidfd.as_fd()), Want::Read)], Some(REMOVAL)))
-            .is_ok_and(|ready| ready.first().is_some_and(|r| r.readable));
-        if ended {
-            let _ = process::wait(self.pid.0, libc::__WALL);
-        }
-    }
-}
-
 /// Binds the meeting point. Before the container exists: the socket is mounted into it.
 pub(super) fn listen(vessel: &dyn Vessel) -> Result<UnixListener, LaunchError> {
     let at = vessel.socket();
@@ -159,7 +87,10 @@ pub(super) fn start(
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
     vessel.stage()?;
     let listener = listen(vessel)?;
-    socket::send(carrier.line.as_fd(), b"g", None).map_err(named("carrier"))?;
+    carrier.go().map_err(named("carrier"))?;
+    // While the engine is at work.
+    let before = caller.judge.map(|_| Before::list(plan));
+    let bait = lay_bait(plan)?;
     let stream = meet(&listener, carrier)?;
     // Nobody else meets us, least of all the command.
     drop(listener);
@@ -181,9 +112,18 @@ pub(super) fn start(
         namespaces: vessel.namespaces(),
         warden: None,
         begun: Instant::now(),
+        before,
+        _bait: bait,
     };
     caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"))?;
-    hand_over(vessel, caller, &stream, [theirs, alive_read])?;
+    let inside = Inside {
+        bait: child._bait.as_ref().map(|bait| bait.name().bytes()),
+        terminals: caller.terminals,
+        size: caller.size.map(Size::numbers),
+        ignored: caller.ignored.clone(),
+        ..vessel.inside().clone()
+    };
+    hand_over(vessel, &inside, &stream, [theirs, alive_read])?;
     look(vessel, pid)?;
     limits_hold(vessel, pid)?;
     if vessel.has_network() {
@@ -195,7 +135,10 @@ pub(super) fn start(
     child.warden = Warden::start(plan, pid).map_err(named("watch"))?;
     // What an engine takes to start is not the command's time.
     child.begun = Instant::now();
-    Order::Go.send(child.control.as_fd()).map_err(named("start"))?;
+    let watch_memory = inside.watched_memory.is_some();
+    Order::Go { watch_memory }
+        .send(child.control.as_fd())
+        .map_err(named("start"))?;
     Ok(child)
 }
 
@@ -205,23 +148,14 @@ fn meet(listener: &UnixListener, carrier: &Carrier) -> Result<OwnedFd, LaunchErr
     let end = Instant::now() + PATIENCE;
     loop {
         let left = end.saturating_duration_since(Instant::now());
-        let waiting = [
-            (Some(listener.as_fd()), Want::Read),
-            (Some(carrier.line.as_fd()), Want::Read),
-        ];
+        let waiting = [(Some(listener.as_fd()), Want::Read), (Some(carrier.line()), Want::Read)];
         let ready = event::poll(&waiting, Some(left)).map_err(named)?;
         let [knocked, said] = ready.as_slice() else { continue };
         if knocked.readable {
             return listener.accept().map(|(stream, _)| stream.into()).map_err(named);
         }
         if said.readable || said.hangup {
-            let (word, _) = socket::receive(carrier.line.as_fd(), Wait::No).unwrap_or_default();
-            let text = word
-                .strip_prefix(b"f")
-                .map(|text| String::from_utf8_lossy(text).into_owned());
-            return Err(LaunchError::Engine(
-                text.unwrap_or_else(|| "it ended without a word".to_owned()),
-            ));
+            return Err(LaunchError::Engine(carrier.why_not()));
         }
         if left.is_zero() {
             return Err(LaunchError::Engine(format!("no container after {PATIENCE:?}")));
@@ -237,15 +171,9 @@ fn is_init(pid: Pid) -> bool {
     pids.next().is_some() && pids.next_back() == Some("1")
 }
 
-fn hand_over(vessel: &dyn Vessel, caller: &Caller<'_>, stream: &OwnedFd, own: [OwnedFd; 2]) -> Result<(), LaunchError> {
+fn hand_over(vessel: &dyn Vessel, inside: &Inside, stream: &OwnedFd, own: [OwnedFd; 2]) -> Result<(), LaunchError> {
     let named = |error| LaunchError::step("hand over", error);
-    let inside = Inside {
-        terminals: caller.terminals,
-        size: caller.size.map(Size::numbers),
-        ignored: caller.ignored.clone(),
-        ..vessel.inside().clone()
-    };
-    let text = serde_json::to_vec(&inside).map_err(|error| named(error.into()))?;
+    let text = serde_json::to_vec(inside).map_err(|error| named(error.into()))?;
     let at = vessel.socket().with_file_name("inside");
     fs::write(&at, text).map_err(named)?;
     let file = fs::File::open(&at).map_err(named)?;
@@ -331,69 +259,5 @@ fn doors_in(pid: Pid, plan: &Doors) -> io::Result<Vec<Option<OwnedFd>>> {
                 .and_then(|(_, marks)| crate::control::doors(marks, fds));
             doors.ok_or_else(|| io::Error::from_raw_os_error(libc::EBADMSG))
         }
-    }
-}
-
-/// Trees whose owners are mapped, mounted below `dir` by the number of their step: an engine can only bind what has a path.
-///
-/// For root only; mounted where `engine` sees them, which may live in another mount namespace. Whoever removes `dir`
-/// detaches them first.
-pub fn stage_trees(plan: &SandboxPlan, dir: &Path, engine: Pid) -> Result<(), LaunchError> {
-    let trees = super::idmap::Trees::prepare_mapped(plan)?;
-    let holders = trees.map_owners(plan)?;
-    let mut places = Vec::new();
-    for number in 0..plan.mounts.len() {
-        let Some(tree) = trees.get(number) else { continue };
-        let at = dir.join(number.to_string());
-        let is_dir = path::lstat_at(tree.as_fd(), "".as_ref()).is_ok_and(|stat| stat.is_dir());
-        let made = if is_dir {
-            fs::create_dir(&at)
-        } else {
-            fs::write(&at, b"")
-        };
-        made.map_err(|error| LaunchError::step("owners", error))?;
-        places.push((tree, at));
-    }
-    drop(holders);
-    if places.is_empty() {
-        return Ok(());
-    }
-    let attach = || {
-        places.iter().try_for_each(|(tree, at)| {
-            let target = path::open_exact(at)?;
-            crate::sys::mount::attach(tree.as_fd(), target.as_fd())
-        })
-    };
-    where_it_sees(engine, &attach).map_err(|error| LaunchError::step("owners", error))
-}
-
-/// Takes away what is mounted below a directory where `engine` sees it.
-pub fn detach_trees(points: &dyn Fn() -> Vec<PathBuf>, engine: Pid) -> io::Result<()> {
-    where_it_sees(engine, &|| {
-        for point in points().into_iter().rev() {
-            crate::sys::mount::detach(&point)?;
-        }
-        Ok(())
-    })
-}
-
-/// Does something in the mount namespace of another process, from a process made for it.
-fn where_it_sees(engine: Pid, act: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
-    let theirs = format!("/proc/{}/ns/mnt", engine.0);
-    if fs::read_link("/proc/self/ns/mnt")? == fs::read_link(&theirs)? {
-        return act();
-    }
-    let namespace = OwnedFd::from(fs::File::open(theirs)?);
-    match process::clone_into(0, None)? {
-        Side::Child => {
-            let done = process::setns(namespace.as_fd()).and_then(|()| act());
-            let errno = done.err().map_or(0, |error| error.raw_os_error().unwrap_or(libc::EIO));
-            process::exit_now(errno.min(255))
-        }
-        Side::Parent { pid, .. } => match process::wait(pid.0, libc::__WALL)? {
-            Some((_, process::Change::Exited(0), _)) => Ok(()),
-            Some((_, process::Change::Exited(errno), _)) => Err(io::Error::from_raw_os_error(errno)),
-            _ => Err(io::Error::from_raw_os_error(libc::EIO)),
-        },
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Pure. INVARIANT (parents first): covers are ordered by path.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -28,8 +28,22 @@ impl Covers {
         }
     }
 
-    pub(super) fn into_steps(self) -> impl Iterator<Item = MountStep> {
-        self.by_path.into_values().flatten()
+    /// Without what lies in a hidden directory: nothing can be reached there, and no mount point found.
+    pub(super) fn into_steps(self, trees: &mut Trees) -> Vec<MountStep> {
+        let is_mask = |step: &MountStep| matches!(step, MountStep::Hide { .. });
+        let masks: BTreeSet<&Path> = self
+            .by_path
+            .iter()
+            .filter(|(_, steps)| steps.iter().any(is_mask))
+            .map(|(path, _)| path.as_path())
+            .collect();
+        let covered = |path: &Path| path.ancestors().skip(1).any(|above| masks.contains(above));
+        trees.placeholders.retain(|held| !covered(&held.dir.join(&held.name)));
+        trees
+            .watches
+            .retain(|watch| watch.response == Response::Hide || !covered(&watch.path));
+        let shown = self.by_path.iter().filter(|(path, _)| !covered(path));
+        shown.flat_map(|(_, steps)| steps.iter().cloned()).collect()
     }
 }
 

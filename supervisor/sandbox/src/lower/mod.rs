@@ -19,7 +19,8 @@ use glee_policy::resolved::{Isolation, Mode, Network};
 
 use crate::cgroup;
 use crate::plan::{CommandPlan, Containment, Doors, Identity, MadeFile, Namespace, SandboxPlan};
-use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, SocketRule};
+use crate::receipt;
+use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, Observe, SocketRule};
 use crate::survey::Terrain;
 use crate::sys::limits::Resource;
 
@@ -50,6 +51,9 @@ pub struct Request {
     pub home: Option<PathBuf>,
     /// Made for this run, in place of what the host has there.
     pub files: Vec<MadeFile>,
+    pub receipt: receipt::Wish,
+    /// How much of what the command tries is looked at for the report.
+    pub observe: Observe,
 }
 
 /// A clause that cannot be enforced here.
@@ -115,6 +119,10 @@ pub fn lower(
             memory_mb: limits.memory_mb,
             pids: limits.pids,
             cpu_millis: limits.cpu_millis,
+            tree: match containment {
+                Containment::Namespaces => cgroup::Tree::Namespace,
+                Containment::Landlock | Containment::Inherit => cgroup::Tree::Loose,
+            },
         },
         mounts: trees.steps,
         doors: request.doors,
@@ -129,7 +137,9 @@ pub fn lower(
         private_bytes: disk_mb.saturating_mul(1 << 20),
         rlimits: rlimits(policy, containment),
         landlock,
-        seccomp: seccomp(policy, containment),
+        seccomp: seccomp(policy, containment, request.observe),
+        receipt: request.receipt,
+        canaries: Vec::new(),
         command: CommandPlan {
             program: terrain.command.program.clone(),
             argv: request.argv,
@@ -145,6 +155,7 @@ pub fn lower(
         containment,
     };
     plan.ledger = ledger::write(policy, &plan);
+    plan.canaries = receipt::canaries(&plan, kernel.landlock_abi);
     Ok(plan)
 }
 
@@ -267,7 +278,7 @@ fn namespaces(policy: &ResolvedPolicy, containment: Containment) -> Vec<Namespac
     }
 }
 
-fn seccomp(policy: &ResolvedPolicy, containment: Containment) -> Option<FilterSpec> {
+fn seccomp(policy: &ResolvedPolicy, containment: Containment, observe: Observe) -> Option<FilterSpec> {
     let (network, sockets) = match containment {
         Containment::Inherit => return None,
         Containment::Landlock => (NetworkRule::LoopbackOnly, SocketRule::NoSockets),
@@ -280,6 +291,7 @@ fn seccomp(policy: &ResolvedPolicy, containment: Containment) -> Option<FilterSp
         network,
         sockets,
         denial: DenialAction::Notify,
+        observe,
         debug: false,
     })
 }

@@ -64,7 +64,8 @@ pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Ident
     islands(terrain, identity, &mut covers, &mut trees);
     glee(terrain, &cover, &mut covers, &mut trees);
     hidden(terrain, &cover, &mut covers, &mut trees);
-    trees.steps.extend(covers.into_steps());
+    let covers = covers.into_steps(&mut trees);
+    trees.steps.extend(covers);
     trees.watches.extend(terrain.watches.iter().cloned());
     if terrain.scan_cut {
         trees

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use super::assemble::{AND, Assembler, Instruction, JEQ, JGE, JGT, JSET, LOAD, Label};
 use super::filter::{Denial, FilterSpec, Verdict};
+use super::observe::Told;
 use super::rules::{Body, Rule, Test};
-use super::table::{Action, Arch, NO_SYSCALL, Table, X32_FIRST};
+use super::table::{Action, Arch, NO_SYSCALL, Syscall, Table, X32_FIRST};
 
 // Offsets in the kernel's `struct seccomp_data`.
 const OFFSET_NR: u32 = 0;
@@ -20,7 +21,9 @@ const OFFSET_ARGS: u32 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Return(u32),
-    Rule(Rule),
+    Rule(Rule, Told),
+    /// Allowed, and told of.
+    Allow(Told),
 }
 
 /// Numbers from `first` up to the next range.
@@ -30,7 +33,7 @@ struct Range {
     fate: Fate,
 }
 
-/// The program for one architecture. It never exceeds the kernel's 4096 instructions: a test holds it below 400.
+/// The program for one architecture. It never exceeds the kernel's 4096 instructions: a test holds it below 500.
 pub fn compile(table: &Table, spec: &FilterSpec, arch: Arch) -> Vec<Instruction> {
     let mut compiler = Compiler {
         spec,
@@ -50,7 +53,7 @@ fn ranges(table: &Table, spec: &FilterSpec, arch: Arch) -> Vec<Range> {
     let unknown = Fate::Return(Verdict::ENOSYS.ret(spec.denial));
     let listed: BTreeMap<u32, Fate> = table
         .iter()
-        .filter_map(|syscall| Some((syscall.nr(arch)?, fate(syscall.action, spec))))
+        .filter_map(|syscall| Some((syscall.nr(arch)?, fate(syscall, spec))))
         .collect();
     let mut ranges: Vec<Range> = vec![Range {
         first: 0,
@@ -91,8 +94,9 @@ fn extend(ranges: &mut Vec<Range>, next: Range) {
 }
 
 /// A rule that ends the same for all arguments under this specification is no rule.
-fn fate(action: Action, spec: &FilterSpec) -> Fate {
-    let verdict = match action {
+fn fate(syscall: &Syscall, spec: &FilterSpec) -> Fate {
+    let told = spec.observe.told(syscall.name);
+    let verdict = match syscall.action {
         Action::Allow => Verdict::Allow,
         Action::Enosys => Verdict::ENOSYS,
         Action::Deny => Verdict::Deny(Denial {
@@ -102,17 +106,23 @@ fn fate(action: Action, spec: &FilterSpec) -> Fate {
         Action::Kill => Verdict::Kill,
         Action::Rule(rule) => match rule.body(spec) {
             Body { clauses: [], otherwise } => otherwise,
-            Body { .. } => return Fate::Rule(rule),
+            Body { .. } => return Fate::Rule(rule, told),
         },
     };
-    Fate::Return(verdict.ret(spec.denial))
+    match (verdict, told) {
+        (Verdict::Allow, Told::Always | Told::WithPointer(_)) => Fate::Allow(told),
+        (Verdict::Allow, Told::Never)
+        | (Verdict::Errno(_) | Verdict::Deny(_) | Verdict::Kill | Verdict::Observe, _) => {
+            Fate::Return(verdict.ret(spec.denial))
+        }
+    }
 }
 
 struct Compiler<'a> {
     spec: &'a FilterSpec,
     assembler: Assembler,
     /// The nearest entry of each rule that was written.
-    rules: BTreeMap<Rule, Label>,
+    rules: BTreeMap<(Rule, Told), Label>,
 }
 
 impl Compiler<'_> {
@@ -145,22 +155,23 @@ impl Compiler<'_> {
     fn end(&mut self, fate: Fate) -> Label {
         match fate {
             Fate::Return(value) => self.assembler.ret(value),
-            Fate::Rule(rule) => {
-                let label = match self.rules.get(&rule) {
+            Fate::Allow(told) => self.allow(told),
+            Fate::Rule(rule, told) => {
+                let label = match self.rules.get(&(rule, told)) {
                     Some(label) => *label,
-                    None => self.body(&rule.body(self.spec)),
+                    None => self.body(&rule.body(self.spec), told),
                 };
                 let label = self.assembler.near(label);
-                self.rules.insert(rule, label);
+                self.rules.insert((rule, told), label);
                 label
             }
         }
     }
 
-    fn body(&mut self, body: &Body) -> Label {
-        let mut next = self.verdict(body.otherwise);
+    fn body(&mut self, body: &Body, told: Told) -> Label {
+        let mut next = self.passed(body.otherwise, told);
         for clause in body.clauses.iter().rev() {
-            let mut hit = self.verdict(clause.then);
+            let mut hit = self.passed(clause.then, told);
             for test in clause.when.iter().rev() {
                 hit = self.test(test, hit, next);
             }
@@ -190,6 +201,28 @@ impl Compiler<'_> {
                 let next = assembler.branch(JGT, last, miss, hit);
                 let next = assembler.branch(JGE, first, next, miss);
                 assembler.then(LOAD, low_half(arg), next)
+            }
+        }
+    }
+
+    /// The verdict of a rule: what it allows may have to be told.
+    fn passed(&mut self, verdict: Verdict, told: Told) -> Label {
+        match verdict {
+            Verdict::Allow => self.allow(told),
+            Verdict::Observe | Verdict::Errno(_) | Verdict::Deny(_) | Verdict::Kill => self.verdict(verdict),
+        }
+    }
+
+    fn allow(&mut self, told: Told) -> Label {
+        match told {
+            Told::Never => self.verdict(Verdict::Allow),
+            Told::Always => self.verdict(Verdict::Observe),
+            Told::WithPointer(arg) => {
+                let (null, some) = (self.verdict(Verdict::Allow), self.verdict(Verdict::Observe));
+                let high = self.assembler.branch(JEQ, 0, null, some);
+                let high = self.assembler.then(LOAD, low_half(arg) + 4, high);
+                let low = self.assembler.branch(JEQ, 0, high, some);
+                self.assembler.then(LOAD, low_half(arg), low)
             }
         }
     }

@@ -40,9 +40,9 @@ impl Table {
 
 fn of_rule(body: &Body) -> Fate {
     match (body.clauses, body.otherwise) {
-        ([], Verdict::Allow) => return Fate::Allowed,
+        ([], Verdict::Allow | Verdict::Observe) => return Fate::Allowed,
         ([], Verdict::Errno(_) | Verdict::Deny(_) | Verdict::Kill) => return Fate::Refused,
-        (_, Verdict::Allow) => {}
+        (_, Verdict::Allow | Verdict::Observe) => {}
         (_, Verdict::Errno(_) | Verdict::Deny(_) | Verdict::Kill) => return Fate::ByArguments,
     }
     let mut bits: BTreeMap<u8, u32> = BTreeMap::new();

@@ -3,15 +3,20 @@
 //! Pure. `decide` is what the supervisor says about a call that the kernel reported; the compiled program only
 //! tells the kernel *that* a call is refused.
 
+use serde::{Deserialize, Serialize};
+
+use super::observe::Observe;
 use super::rules::{Body, Test};
-use super::table::{Action, Arch, Table};
+use super::table::{Action, Arch, Syscall, Table};
 
 /// Everything that one compiled filter depends on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilterSpec {
     pub network: NetworkRule,
     pub sockets: SocketRule,
     pub denial: DenialAction,
+    /// What is told of allowed calls. Needs [`DenialAction::Notify`]; without a supervisor nobody is told.
+    pub observe: Observe,
     /// Allows ptrace, process_vm_readv, process_vm_writev and kcmp, for debuggers and leak checkers.
     ///
     /// Bounded by the pid namespace; its pid 1 has the same uid and must protect itself (not dumpable).
@@ -19,7 +24,7 @@ pub struct FilterSpec {
 }
 
 /// Which network the sandbox sees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NetworkRule {
     /// A network namespace of its own with nothing but loopback.
     LoopbackOnly,
@@ -28,7 +33,7 @@ pub enum NetworkRule {
 }
 
 /// Which sockets may be made, and with it whether namespaces stand behind the filter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SocketRule {
     /// Unix, IPv4 and IPv6 sockets and NETLINK_ROUTE: mount and network namespaces decide whom they reach.
     Namespaced,
@@ -40,7 +45,7 @@ pub enum SocketRule {
 }
 
 /// What the kernel does with a denied call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DenialAction {
     /// Ask the supervisor, which reports the call and answers with the errno of [`Table::decide`].
     ///
@@ -61,6 +66,8 @@ pub struct Call {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     Allow,
+    /// Allowed, and the supervisor is told first. It must answer that the call goes on.
+    Observe,
     /// Refused without a report, as an older kernel would.
     Errno(u16),
     /// Refused and, with [`DenialAction::Notify`], reported.
@@ -86,11 +93,11 @@ impl Verdict {
     /// The value that the program returns to the kernel.
     pub(super) fn ret(self, denial: DenialAction) -> u32 {
         match (self, denial) {
-            (Verdict::Allow, _) => RET_ALLOW,
+            (Verdict::Allow, _) | (Verdict::Observe, DenialAction::Errno) => RET_ALLOW,
             (Verdict::Kill, _) => RET_KILL_PROCESS,
             (Verdict::Errno(errno), _) => RET_ERRNO | u32::from(errno),
             (Verdict::Deny(denial), DenialAction::Errno) => RET_ERRNO | u32::from(denial.errno),
-            (Verdict::Deny(_), DenialAction::Notify) => RET_USER_NOTIF,
+            (Verdict::Deny(_) | Verdict::Observe, DenialAction::Notify) => RET_USER_NOTIF,
         }
     }
 }
@@ -98,15 +105,21 @@ impl Verdict {
 impl Table {
     /// What the filter compiled from this list does with `call`, and why.
     pub fn decide(&self, spec: &FilterSpec, arch: Arch, call: &Call) -> Verdict {
-        match self.action_of(call.nr, arch) {
+        let found = self.find(call.nr, arch);
+        let verdict = match self.action_of(call.nr, arch) {
             Action::Allow => Verdict::Allow,
             Action::Enosys => Verdict::ENOSYS,
             Action::Kill => Verdict::Kill,
             Action::Rule(rule) => rule.body(spec).decide(&call.args),
             Action::Deny => Verdict::Deny(Denial {
                 errno: libc::EPERM as u16,
-                why: self.find(call.nr, arch).map_or("", |syscall| syscall.reason),
+                why: found.map_or("", |syscall| syscall.reason),
             }),
+        };
+        let told = |syscall: &Syscall| spec.observe.told(syscall.name).holds(&call.args);
+        match verdict {
+            Verdict::Allow if found.is_some_and(told) => Verdict::Observe,
+            Verdict::Allow | Verdict::Observe | Verdict::Errno(_) | Verdict::Deny(_) | Verdict::Kill => verdict,
         }
     }
 }

@@ -10,8 +10,10 @@ mod compile;
 mod fate;
 mod file_rules;
 mod filter;
+mod observe;
 mod process_rules;
 mod rules;
+mod scope;
 mod socket_rules;
 mod table;
 
@@ -19,13 +21,17 @@ pub use assemble::Instruction;
 pub use compile::compile;
 pub use fate::Fate;
 pub use filter::{Call, Denial, DenialAction, FilterSpec, NetworkRule, SocketRule, Verdict};
+pub use observe::{Act, Observe, Place, Shape};
 pub use rules::Rule;
+pub use scope::Scope;
 pub use table::{Action, Arch, Syscall, Table, TableError};
 
 #[cfg(test)]
 mod compile_tests;
 #[cfg(test)]
 mod interpreter_tests;
+#[cfg(test)]
+mod observe_tests;
 #[cfg(test)]
 mod rules_tests;
 #[cfg(test)]

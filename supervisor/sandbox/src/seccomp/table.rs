@@ -156,7 +156,13 @@ impl Table {
     }
 
     pub(super) fn find(&self, nr: u32, arch: Arch) -> Option<&Syscall> {
-        self.iter().find(|syscall| syscall.nr(arch) == Some(nr))
+        match arch {
+            Arch::X86_64 => {
+                let at = self.syscalls.binary_search_by_key(&nr, |syscall| syscall.x86_64.into());
+                at.ok().and_then(|at| self.syscalls.get(at))
+            }
+            Arch::Aarch64 => self.iter().find(|syscall| syscall.nr(arch) == Some(nr)),
+        }
     }
 }
 

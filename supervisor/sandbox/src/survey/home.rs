@@ -66,18 +66,18 @@ const NAMES: &[&str] = &[
     ".login",
 ];
 
-/// What is protected because the home, or this program's own configuration, lies in a writable tree.
+/// What is protected because the home, or this program's own configuration or state, lies in a writable tree.
 ///
 /// `secrets` are hidden if they are there, so only those that are not are named here: they must not be planted. Toolchains
 /// stay as they are: the host runs what lies there, and a link in their place would open what it leads to in every later run.
 pub(super) fn names<'a>(
     home: Option<&Path>,
-    config: Option<&Path>,
+    own: [Option<&Path>; 2],
     trees: &[PathBuf],
     secrets: impl Iterator<Item = &'a str>,
 ) -> Vec<PathBuf> {
     let in_a_tree = |path: &&Path| trees.iter().any(|tree| path.starts_with(tree));
-    let mut found: Vec<PathBuf> = config.map(Path::to_owned).into_iter().collect();
+    let mut found: Vec<PathBuf> = own.into_iter().flatten().map(Path::to_owned).collect();
     if let Some(home) = home.filter(in_a_tree) {
         found.extend(NAMES.iter().map(|name| home.join(name)));
         let absent = secrets

@@ -97,6 +97,8 @@ pub(super) struct Area<'a> {
     pub(super) own: &'a Named,
     /// What is protected besides, there or not.
     pub(super) more: &'a [PathBuf],
+    /// Of `more`, what no policy opts out of.
+    pub(super) state: Option<&'a Path>,
     pub(super) unprotected: &'a BTreeSet<String>,
 }
 
@@ -106,6 +108,8 @@ pub(super) struct Collect<'a> {
     /// Where the command can write: the trees, git directories outside, and modules.
     pub(super) tops: Vec<PathBuf>,
     seen: BTreeSet<PathBuf>,
+    /// `area.state`, and where it leads.
+    state: Vec<PathBuf>,
     submodules: usize,
 }
 
@@ -117,6 +121,12 @@ pub(super) fn find(area: Area<'_>) -> Vec<Island> {
         found: Vec::new(),
         tops: area.trees.iter().chain(&outside).cloned().collect(),
         seen: BTreeSet::new(),
+        state: area
+            .state
+            .into_iter()
+            .flat_map(|dir| [Some(dir.to_owned()), links::follow(dir).end])
+            .flatten()
+            .collect(),
         submodules: 0,
     };
     for tree in area.trees {
@@ -164,6 +174,9 @@ impl Collect<'_> {
     }
 
     fn is_unprotected(&self, path: &Path) -> bool {
+        if self.state.iter().any(|state| state.starts_with(path)) {
+            return false;
+        }
         let below = self.top_of(path).and_then(|top| path.strip_prefix(top).ok());
         let last = path.file_name().map(Path::new);
         [below, last]

@@ -22,6 +22,7 @@ impl Tree {
             home: None,
             own: &Named::default(),
             more: &[],
+            state: None,
             unprotected: &BTreeSet::new(),
         });
         let relative = |island: Island| island.path.strip_prefix(&self.0).unwrap().to_owned();

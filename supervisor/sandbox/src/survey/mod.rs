@@ -30,6 +30,7 @@ use glee_policy::resolved::FsAccess;
 pub use command::{FoundCommand, NotFound, find as find_command};
 pub use git::GitDir;
 pub use islands::{Island, IslandState};
+pub use secrets::SECRETS;
 pub use system::{Entry, SystemPath};
 
 use crate::launch::placeholders;
@@ -129,6 +130,8 @@ pub struct Setting<'a> {
     pub home: Option<&'a Path>,
     /// This program's own configuration, trust included.
     pub config: Option<&'a Path>,
+    /// Where this program keeps its audit log and its keys: neither writable nor seen inside, whatever is granted around it.
+    pub state: Option<&'a Path>,
     pub caller: Caller,
     pub command: FoundCommand,
     pub links: Vec<(PathBuf, PathBuf)>,
@@ -192,7 +195,8 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         bare: &seen.bare,
         home: setting.home,
         own: &gitconfig::read(own_configuration(setting.home), setting.home),
-        more: &home::names(setting.home, setting.config, &trees, secrets),
+        more: &home::names(setting.home, [setting.config, setting.state], &trees, secrets),
+        state: setting.state,
         unprotected: &policy.unprotected,
     });
     let before = before::find(&trees, &git, &seen.repositories, &islands, &policy.unprotected);
@@ -203,6 +207,10 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         .filter(|path| matches!(placeholders::look(path), placeholders::Found::Other(_)))
         .collect();
     denied.hidden.extend(secrets::find(&project, setting.home, &cover));
+    for of_ours in [secrets::of_ours, secrets::keys] {
+        let hidden = setting.state.and_then(|state| of_ours(state, policy, &cover));
+        denied.hidden.extend(hidden);
+    }
     Ok(Terrain {
         caller: setting.caller,
         project_owner: (owner.uid(), owner.gid()),

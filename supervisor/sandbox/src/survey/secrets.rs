@@ -5,12 +5,14 @@
 
 use std::path::{Path, PathBuf};
 
+use glee_policy::ResolvedPolicy;
 use glee_policy::grants::Cover;
+use glee_policy::resolved::{Isolation, Mode};
 
-use super::{Hidden, kind};
+use super::{Hidden, kind, links};
 
 /// Keys, tokens, passwords, histories, browsers and mail, relative to the home directory.
-pub(super) const SECRETS: &[&str] = &[
+pub const SECRETS: &[&str] = &[
     ".ssh",
     ".gnupg",
     ".pki",
@@ -27,6 +29,7 @@ pub(super) const SECRETS: &[&str] = &[
     ".config/chromium",
     ".config/BraveSoftware",
     ".config/glee",
+    ".local/state/glee",
     ".mozilla",
     ".thunderbird",
     ".kube",
@@ -69,6 +72,31 @@ pub(super) const SECRETS: &[&str] = &[
     ".s3cfg",
     ".env",
 ];
+
+/// This program's own state, unless a grant names it or something in it: the arguments of every run are there.
+pub(super) fn of_ours(state: &Path, policy: &ResolvedPolicy, cover: &Cover<'_>) -> Option<Hidden> {
+    // Landlock alone cannot hide; it refuses to write there.
+    if policy.mode == Mode::Inherit || policy.isolation == Isolation::Landlock {
+        return None;
+    }
+    let path = links::follow(state).end?;
+    let (_, grant) = cover.at(&path)?;
+    let meta = std::fs::symlink_metadata(&path).ok()?;
+    let kind = kind(&meta);
+    (!grant.path.as_path().starts_with(&path)).then_some(Hidden::Present { path, kind })
+}
+
+/// The keys by which the supervisor knows its own writing again: no grant shows them, not even one that names them.
+pub(super) fn keys(state: &Path, policy: &ResolvedPolicy, cover: &Cover<'_>) -> Option<Hidden> {
+    if policy.mode == Mode::Inherit || policy.isolation == Isolation::Landlock {
+        return None;
+    }
+    let path = links::follow(&state.join("keys")).end?;
+    cover.at(&path)?;
+    let meta = std::fs::symlink_metadata(&path).ok()?;
+    let kind = kind(&meta);
+    Some(Hidden::Present { path, kind })
+}
 
 /// Those that are there and that only the project's own grant would show.
 pub(super) fn find(project: &Path, home: Option<&Path>, cover: &Cover<'_>) -> Vec<Hidden> {

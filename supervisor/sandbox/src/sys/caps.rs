@@ -34,20 +34,6 @@ pub fn drop_bounding() -> io::Result<()> {
     Ok(())
 }
 
-/// Is nothing left in the bounding set? Told by the kernel, number by number.
-pub fn bounding_is_empty() -> io::Result<bool> {
-    for cap in 0..64 as libc::c_ulong {
-        // SAFETY: takes integers only.
-        match check(unsafe { libc::prctl(libc::PR_CAPBSET_READ, cap, 0, 0, 0) }.into()) {
-            Err(e) if e.raw_os_error() == Some(libc::EINVAL) => break,
-            Ok(0) => {}
-            Ok(_) => return Ok(false),
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(true)
-}
-
 /// Empties the effective, permitted and inheritable sets.
 pub fn drop_all() -> io::Result<()> {
     let header = Header {
@@ -59,8 +45,7 @@ pub fn drop_all() -> io::Result<()> {
     check(unsafe { libc::syscall(libc::SYS_capset, &raw const header, data.as_ptr()) }).map(drop)
 }
 
-/// The effective set, as a bit mask.
-pub fn effective() -> io::Result<u64> {
+fn sets() -> io::Result<[Data; 2]> {
     let mut header = Header {
         version: VERSION_3,
         pid: 0,
@@ -68,6 +53,16 @@ pub fn effective() -> io::Result<u64> {
     let mut data = [Data::default(); 2];
     // SAFETY: version 3 writes two data structures, a live local array.
     check(unsafe { libc::syscall(libc::SYS_capget, &raw mut header, data.as_mut_ptr()) })?;
-    let [low, high] = data;
-    Ok(u64::from(low.effective) | (u64::from(high.effective) << 32))
+    Ok(data)
+}
+
+/// The effective set, as a bit mask.
+pub fn effective() -> io::Result<u64> {
+    sets().map(|[low, high]| u64::from(low.effective) | (u64::from(high.effective) << 32))
+}
+
+/// Whatever is in the effective, the permitted or the inheritable set, as a bit mask.
+pub fn held() -> io::Result<u64> {
+    let any = |data: Data| u64::from(data.effective | data.permitted | data.inheritable);
+    sets().map(|[low, high]| any(low) | (any(high) << 32))
 }

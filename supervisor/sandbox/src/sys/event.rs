@@ -127,6 +127,17 @@ pub fn ignore(signal: libc::c_int) {
     unsafe { libc::signal(signal, libc::SIG_IGN) };
 }
 
+/// Makes a signal interrupt whatever call it meets, and do nothing else.
+pub fn interrupt_on(signal: libc::c_int) -> io::Result<()> {
+    extern "C" fn nothing(_: libc::c_int) {}
+    // SAFETY: sigaction is plain data; all zeroes is a valid value: no flags (no restarting) and an empty mask.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    let handler: extern "C" fn(libc::c_int) = nothing;
+    action.sa_sigaction = handler as libc::sighandler_t;
+    // SAFETY: `action` is a live, initialised local; its handler touches nothing and lives as long as the program.
+    done(unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) })
+}
+
 /// Is the signal ignored in this process (as `nohup` leaves SIGHUP)?
 pub fn is_ignored(signal: libc::c_int) -> bool {
     // SAFETY: sigaction is plain data; all zeroes is a valid value.
@@ -141,6 +152,15 @@ pub fn inode_clock() -> io::Result<Duration> {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is a live local the kernel fills.
     done(unsafe { libc::clock_gettime(libc::CLOCK_REALTIME_COARSE, &raw mut now) })?;
+    let (seconds, nanos) = (u64::try_from(now.tv_sec), u32::try_from(now.tv_nsec));
+    Ok(Duration::new(seconds.unwrap_or(0), nanos.unwrap_or(0)))
+}
+
+/// Time since the machine was started, sleep included. Nobody can set this clock.
+pub fn boot_clock() -> io::Result<Duration> {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is a live local the kernel fills.
+    done(unsafe { libc::clock_gettime(libc::CLOCK_BOOTTIME, &raw mut now) })?;
     let (seconds, nanos) = (u64::try_from(now.tv_sec), u32::try_from(now.tv_nsec));
     Ok(Duration::new(seconds.unwrap_or(0), nanos.unwrap_or(0)))
 }

@@ -20,6 +20,12 @@ pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((own(fds[0].into()), own(fds[1].into())))
 }
 
+/// Asks for a larger buffer. The kernel may give less; the pipe works as before then.
+pub fn grow_pipe(fd: BorrowedFd<'_>, bytes: libc::c_int) -> io::Result<()> {
+    // SAFETY: F_SETPIPE_SZ takes an integer.
+    check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETPIPE_SZ, bytes) }.into()).map(drop)
+}
+
 /// Makes `target` a copy of `fd` that survives exec. Also right when the two numbers are equal.
 pub fn put_at(fd: BorrowedFd<'_>, target: RawFd) -> io::Result<()> {
     if fd.as_raw_fd() == target {
@@ -43,6 +49,13 @@ pub fn close_range(first: u32, last: u32) -> io::Result<()> {
     }
     // SAFETY: the caller gives up these descriptors; no owned value refers to them afterwards.
     check(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0u32) }).map(drop)
+}
+
+/// Closes every descriptor from 3 up, but for one.
+pub fn close_others(kept: BorrowedFd<'_>) -> io::Result<()> {
+    let kept = kept.as_raw_fd().unsigned_abs();
+    close_range(3, kept.saturating_sub(1))?;
+    close_range(kept.max(2) + 1, u32::MAX)
 }
 
 /// Moves a descriptor to the lowest free number from `floor` up, close-on-exec.

@@ -5,13 +5,27 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
+use std::time::Duration;
 
 use super::fd::own;
-use super::{check, cpath};
+use super::{check, cpath, socket};
 
 /// A queue of changes.
 #[derive(Debug)]
 pub struct Inotify(OwnedFd);
+
+/// How often another one is tried for, and how long the pause is between.
+const PATIENCE: u32 = 100;
+const PAUSE: Duration = Duration::from_millis(5);
+
+impl Drop for Inotify {
+    /// Whoever closes the last handle waits until no processor can be looking at a watch, 16 ms at best. So the kernel gets one
+    /// of its own to close.
+    fn drop(&mut self) {
+        // If that fails, our own is the last, and we wait.
+        let _ = socket::abandon(self.0.as_fd());
+    }
+}
 
 /// The number the kernel gives to a watched directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,7 +54,19 @@ pub enum Change {
 }
 
 impl Inotify {
+    /// A user may have a certain number of them. Those that were dropped count until the kernel is done with them, so a little
+    /// time is given.
     pub fn new() -> io::Result<Self> {
+        for _ in 0..PATIENCE {
+            match Self::open() {
+                Err(error) if error.raw_os_error() == Some(libc::EMFILE) => std::thread::sleep(PAUSE),
+                other => return other,
+            }
+        }
+        Self::open()
+    }
+
+    fn open() -> io::Result<Self> {
         // SAFETY: inotify_init1 takes an integer.
         check(unsafe { libc::inotify_init1(libc::IN_CLOEXEC | libc::IN_NONBLOCK) }.into()).map(|raw| Self(own(raw)))
     }
@@ -108,3 +134,7 @@ impl AsFd for Inotify {
         self.0.as_fd()
     }
 }
+
+#[cfg(test)]
+#[path = "inotify_tests.rs"]
+mod tests;

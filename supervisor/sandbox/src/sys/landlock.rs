@@ -13,6 +13,9 @@ pub const EXECUTE: u64 = 1;
 pub const WRITE_FILE: u64 = 1 << 1;
 pub const READ_FILE: u64 = 1 << 2;
 pub const READ_DIR: u64 = 1 << 3;
+/// To make directories and regular files.
+pub const MAKE_DIR: u64 = 1 << 7;
+pub const MAKE_REG: u64 = 1 << 8;
 pub const REFER: u64 = 1 << 13;
 pub const TRUNCATE: u64 = 1 << 14;
 pub const IOCTL_DEV: u64 = 1 << 15;

@@ -4,13 +4,17 @@
 //! INVARIANT: every wrapper returns the kernel's own error (`io::Error` from `errno`) and keeps no global state.
 #![allow(unsafe_code)]
 
+pub mod canary;
 pub mod caps;
+pub mod dir;
 pub mod errand;
 pub mod event;
 pub mod fd;
 pub mod inotify;
 pub mod landlock;
 pub mod limits;
+pub mod look;
+pub mod memory;
 pub mod mount;
 pub mod net;
 pub mod path;

@@ -1,7 +1,7 @@
 //! A new network namespace: its loopback interface, a handle on it, addresses made local, sockets that listen in it.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 use super::fd::own;
@@ -61,33 +61,41 @@ fn bound(at: SocketAddr, kind: libc::c_int) -> io::Result<OwnedFd> {
     match at {
         SocketAddr::V4(v4) => {
             set(&socket, libc::IPPROTO_IP, libc::IP_FREEBIND, 1)?;
-            let address = libc::sockaddr_in {
-                sin_family: libc::AF_INET as libc::sa_family_t,
-                sin_port: v4.port().to_be(),
-                sin_addr: libc::in_addr {
-                    s_addr: u32::from(*v4.ip()).to_be(),
-                },
-                sin_zero: [0; 8],
-            };
-            bind(&socket, &address)?;
+            bind(&socket, &raw_v4(&v4))?;
         }
         SocketAddr::V6(v6) => {
             set(&socket, libc::IPPROTO_IPV6, libc::IPV6_FREEBIND, 1)?;
             let only = libc::c_int::from(!v6.ip().is_unspecified());
             set(&socket, libc::IPPROTO_IPV6, libc::IPV6_V6ONLY, only)?;
-            let address = libc::sockaddr_in6 {
-                sin6_family: libc::AF_INET6 as libc::sa_family_t,
-                sin6_port: v6.port().to_be(),
-                sin6_flowinfo: 0,
-                sin6_addr: libc::in6_addr {
-                    s6_addr: v6.ip().octets(),
-                },
-                sin6_scope_id: 0,
-            };
-            bind(&socket, &address)?;
+            bind(&socket, &raw_v6(&v6))?;
         }
     }
     Ok(socket)
+}
+
+/// As the kernel wants it.
+pub(super) fn raw_v4(address: &SocketAddrV4) -> libc::sockaddr_in {
+    libc::sockaddr_in {
+        sin_family: libc::AF_INET as libc::sa_family_t,
+        sin_port: address.port().to_be(),
+        sin_addr: libc::in_addr {
+            s_addr: u32::from(*address.ip()).to_be(),
+        },
+        sin_zero: [0; 8],
+    }
+}
+
+/// As the kernel wants it.
+pub(super) fn raw_v6(address: &SocketAddrV6) -> libc::sockaddr_in6 {
+    libc::sockaddr_in6 {
+        sin6_family: libc::AF_INET6 as libc::sa_family_t,
+        sin6_port: address.port().to_be(),
+        sin6_flowinfo: 0,
+        sin6_addr: libc::in6_addr {
+            s6_addr: address.ip().octets(),
+        },
+        sin6_scope_id: 0,
+    }
 }
 
 fn set(socket: &OwnedFd, level: libc::c_int, option: libc::c_int, value: libc::c_int) -> io::Result<()> {

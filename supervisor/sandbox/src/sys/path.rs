@@ -16,7 +16,7 @@ struct OpenHow {
     resolve: u64,
 }
 
-fn openat2(dir: libc::c_int, path: &Path, flags: libc::c_int, resolve: u64) -> io::Result<OwnedFd> {
+pub(super) fn openat2(dir: libc::c_int, path: &Path, flags: libc::c_int, resolve: u64) -> io::Result<OwnedFd> {
     let path = cpath(path)?;
     let how = OpenHow {
         flags: u64::from((flags | libc::O_CLOEXEC).unsigned_abs()),
@@ -91,18 +91,6 @@ pub fn open_parent(dir: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     openat2(dir.as_raw_fd(), Path::new(".."), flags, libc::RESOLVE_NO_XDEV)
 }
 
-/// Does it lie on a filesystem that lives in memory? There a write through a mapping need not touch the inode's times.
-pub fn on_memory(file: BorrowedFd<'_>) -> io::Result<bool> {
-    /// `ramfs`, which `libc` has no name for.
-    const RAMFS: u32 = 0x8584_58f6;
-    let mut facts = std::mem::MaybeUninit::<libc::statfs>::zeroed();
-    // SAFETY: `facts` has room for the kernel's answer.
-    done(unsafe { libc::fstatfs(file.as_raw_fd(), facts.as_mut_ptr()) })?;
-    // SAFETY: the call succeeded, so the kernel filled the structure (which was zeroed before).
-    let kind = unsafe { facts.assume_init() }.f_type;
-    Ok([libc::TMPFS_MAGIC, libc::HUGETLBFS_MAGIC].contains(&kind) || u32::try_from(kind) == Ok(RAMFS))
-}
-
 /// Removes the file capabilities. True if there were any. Follows links: for paths below `/proc/self/fd`.
 pub fn remove_capability(path: &Path) -> io::Result<bool> {
     let path = cpath(path)?;
@@ -164,6 +152,29 @@ pub fn open_file_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     let flags = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
     // SAFETY: `name` is NUL-terminated.
     check(unsafe { libc::openat(dir.as_raw_fd(), name.as_ptr(), flags) }.into()).map(own)
+}
+
+/// How a file of the caller's own is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Own {
+    Read,
+    /// Made if it is not there.
+    ReadWrite,
+    /// The same; what is written goes to the end, wherever another writer has moved it.
+    Append,
+}
+
+/// A file of the caller's own, for nobody else, without following a link and without waiting for a pipe.
+pub fn open_own_at(dir: BorrowedFd<'_>, name: &OsStr, how: Own) -> io::Result<OwnedFd> {
+    let name = cpath(Path::new(name))?;
+    let flags = match how {
+        Own::Read => libc::O_RDONLY,
+        Own::ReadWrite => libc::O_RDWR | libc::O_CREAT,
+        Own::Append => libc::O_RDWR | libc::O_CREAT | libc::O_APPEND,
+    };
+    let flags = flags | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: `name` is NUL-terminated.
+    check(unsafe { libc::openat(dir.as_raw_fd(), name.as_ptr(), flags, 0o600) }.into()).map(own)
 }
 
 /// A socket inode without permissions, which nothing can open: the mark of a placeholder.
@@ -285,17 +296,22 @@ pub fn read_at(dir: BorrowedFd<'_>, name: &OsStr, most: usize) -> io::Result<Vec
     read_held(std::os::fd::AsFd::as_fd(&held), most)
 }
 
-/// A regular file by its path, of which the last component is no link, up to `most` bytes. More than that is an error.
-pub fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+/// A handle on a path of which the last component may be a link, which is not followed.
+pub fn open_held(path: &Path) -> io::Result<OwnedFd> {
     let path = cpath(path)?;
     // SAFETY: `path` is NUL-terminated.
-    let held = check(unsafe { libc::open(path.as_ptr(), libc::O_PATH | HELD) }.into()).map(own)?;
-    read_held(std::os::fd::AsFd::as_fd(&held), most)
+    check(unsafe { libc::open(path.as_ptr(), libc::O_PATH | HELD) }.into()).map(own)
+}
+
+/// A regular file by its path, of which the last component is no link, up to `most` bytes. More than that is an error.
+pub fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    read_held(std::os::fd::AsFd::as_fd(&open_held(path)?), most)
 }
 
 const HELD: libc::c_int = libc::O_NOFOLLOW | libc::O_CLOEXEC;
 
-fn read_held(held: BorrowedFd<'_>, most: usize) -> io::Result<Vec<u8>> {
+/// A regular file by a handle on it, up to `most` bytes. More than that is an error.
+pub fn read_held(held: BorrowedFd<'_>, most: usize) -> io::Result<Vec<u8>> {
     if !lstat_at(held, OsStr::new(""))?.is_file() {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));
     }
@@ -303,9 +319,12 @@ fn read_held(held: BorrowedFd<'_>, most: usize) -> io::Result<Vec<u8>> {
     let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
     // SAFETY: `again` is NUL-terminated.
     let file = check(unsafe { libc::open(again.as_ptr(), flags) }.into()).map(own)?;
-    let mut bytes = Vec::new();
+    let file = std::fs::File::from(file);
     let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
-    io::Read::read_to_end(&mut io::Read::take(std::fs::File::from(file), limit), &mut bytes)?;
+    // Room at once: an index of many megabytes would else be moved as it grows.
+    let size = file.metadata().map_or(0, |meta| meta.len()).min(limit);
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
+    io::Read::read_to_end(&mut io::Read::take(file, limit), &mut bytes)?;
     if bytes.len() > most {
         return Err(io::Error::from_raw_os_error(libc::EFBIG));
     }
@@ -318,6 +337,23 @@ pub fn rename_new_at(dir: BorrowedFd<'_>, from: &OsStr, to: &OsStr) -> io::Resul
     let raw = dir.as_raw_fd();
     // SAFETY: both names are NUL-terminated.
     done(unsafe { libc::renameat2(raw, from.as_ptr(), raw, to.as_ptr(), libc::RENAME_NOREPLACE) })
+}
+
+/// Renames within a directory, over whatever is there: who looks sees the old content or the new one.
+pub fn rename_at(dir: BorrowedFd<'_>, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    let (from, to) = (cpath(Path::new(from))?, cpath(Path::new(to))?);
+    let raw = dir.as_raw_fd();
+    // SAFETY: both names are NUL-terminated.
+    done(unsafe { libc::renameat(raw, from.as_ptr(), raw, to.as_ptr()) })
+}
+
+/// A file that every write extends, made if missing, without following a link and without waiting for a pipe's reader.
+pub fn open_append_at(dir: BorrowedFd<'_>, name: &OsStr, mode: u32) -> io::Result<OwnedFd> {
+    let name = cpath(Path::new(name))?;
+    let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let flags = flags | libc::O_NOCTTY | libc::O_CLOEXEC;
+    // SAFETY: `name` is NUL-terminated.
+    check(unsafe { libc::openat(dir.as_raw_fd(), name.as_ptr(), flags, mode) }.into()).map(own)
 }
 
 /// May this process (by its effective ids) create and remove names in the directory?

@@ -74,11 +74,52 @@ pub fn receive(listener: BorrowedFd<'_>) -> io::Result<Option<Notice>> {
 
 /// Answers with an error. That the caller is gone by now is no error.
 pub fn refuse(listener: BorrowedFd<'_>, id: u64, errno: i32) -> io::Result<()> {
+    answer(listener, id, -errno, 0)
+}
+
+/// Answers that the kernel carries the call out, as if nobody had asked. Linux 5.5.
+///
+/// Never for a call that must not happen: what its pointers lead to may have changed since it was looked at.
+pub fn proceed(listener: BorrowedFd<'_>, id: u64) -> io::Result<()> {
+    /// `SECCOMP_USER_NOTIF_FLAG_CONTINUE`.
+    const CONTINUE: u32 = 1;
+    answer(listener, id, 0, CONTINUE)
+}
+
+/// Is the caller still waiting? If so, what was just looked up by its pid was its own.
+pub fn is_waiting(listener: BorrowedFd<'_>, id: u64) -> bool {
+    let request = ioc(1, 2, size_of::<u64>());
+    // SAFETY: `id` is a live local of the size encoded in the request.
+    done(unsafe { libc::ioctl(listener.as_raw_fd(), request, &raw const id) }).is_ok()
+}
+
+/// Does anybody wait, to be heard or to be answered?
+pub fn is_asked(listener: BorrowedFd<'_>) -> bool {
+    let mut poll = libc::pollfd {
+        fd: listener.as_raw_fd(),
+        events: libc::POLLIN | libc::POLLOUT,
+        revents: 0,
+    };
+    // SAFETY: one live entry; a timeout of zero returns at once.
+    let ready = unsafe { libc::poll(&raw mut poll, 1, 0) };
+    ready > 0 && poll.revents & (libc::POLLIN | libc::POLLOUT) != 0
+}
+
+/// Asks the kernel to hand over the CPU directly between caller and listener. Linux 6.6; false where it cannot.
+pub fn wake_in_turn(listener: BorrowedFd<'_>) -> bool {
+    /// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`.
+    const SYNC_WAKE_UP: libc::c_ulong = 1;
+    let request = ioc(1, 4, size_of::<u64>());
+    // SAFETY: this request takes its flags as a plain number.
+    done(unsafe { libc::ioctl(listener.as_raw_fd(), request, SYNC_WAKE_UP) }).is_ok()
+}
+
+fn answer(listener: BorrowedFd<'_>, id: u64, error: i32, flags: u32) -> io::Result<()> {
     let answer = libc::seccomp_notif_resp {
         id,
         val: 0,
-        error: -errno,
-        flags: 0,
+        error,
+        flags,
     };
     let request = ioc(3, 1, size_of::<libc::seccomp_notif_resp>());
     // SAFETY: `answer` is a live, initialised local of the size encoded in the request.

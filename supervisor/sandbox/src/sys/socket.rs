@@ -1,7 +1,7 @@
 //! Unix sockets between our own processes: small messages, and descriptors along with them.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use super::fd::own;
 use super::process::Pid;
@@ -25,6 +25,15 @@ pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
 /// Two connected ends of a stream of bytes, both close-on-exec.
 pub fn stream_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     std::os::unix::net::UnixStream::pair().map(|(a, b)| (a.into(), b.into()))
+}
+
+/// Leaves a handle on what is open to the kernel, which closes it in its own time.
+///
+/// It is sent to a socket that nothing refers to but the message itself, and such sockets the kernel collects: since Linux 6.9
+/// in a worker of its own, before that in whoever closes the socket, who then waits as for any other last close.
+pub fn abandon(fd: BorrowedFd<'_>) -> io::Result<()> {
+    let (lost, sender) = pair()?;
+    send_all(sender.as_fd(), b"a", &[lost.as_fd(), fd])
 }
 
 /// The most descriptors that the kernel takes in one message.

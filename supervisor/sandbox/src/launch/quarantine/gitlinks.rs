@@ -4,8 +4,8 @@
 //! in two ways, or needs more than this file (other versions, split and sparse indexes, SHA-256, a table of contents
 //! that disagrees), is `None`, and the caller looks at the whole tree instead.
 
-use std::collections::BTreeMap;
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -29,6 +29,11 @@ pub(crate) fn gitlinks(index: &Path) -> Option<Vec<PathBuf>> {
     }
 }
 
+/// The same of an index that is held.
+pub(super) fn of_held(index: BorrowedFd<'_>) -> Option<Vec<PathBuf>> {
+    path::read_held(index, LARGEST).ok().and_then(|bytes| read(&bytes))
+}
+
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)
 }
@@ -39,12 +44,12 @@ fn read(bytes: &[u8]) -> Option<Vec<PathBuf>> {
         return None;
     }
     let mut found = Vec::new();
-    // Where each entry begins, by its offset.
-    let mut begins = BTreeMap::new();
+    // Where each entry begins, in order.
+    let mut begins: Vec<u32> = Vec::new();
     let mut name = Vec::new();
     let mut at = 12;
-    for number in 0..word(bytes, 8)? {
-        begins.insert(u32::try_from(at).ok()?, number);
+    for _ in 0..word(bytes, 8)? {
+        begins.push(u32::try_from(at).ok()?);
         let flags = bytes.get(at + 60..at + FIXED)?.try_into().ok();
         let flags = flags.map(u16::from_be_bytes)?;
         let extended = flags & 0x4000 != 0;
@@ -81,7 +86,7 @@ fn read(bytes: &[u8]) -> Option<Vec<PathBuf>> {
         at = next;
     }
     // Blocks of entries that git reads apart from each other: names that build on the last one would differ.
-    let begins = if version < 4 { begins } else { BTreeMap::new() };
+    let begins = if version < 4 { begins } else { Vec::new() };
     extensions(bytes, at, &begins)?;
     Some(found)
 }
@@ -110,7 +115,7 @@ fn plain(name: &[u8]) -> Option<PathBuf> {
 }
 
 /// What follows the entries says nothing that would change them.
-fn extensions(bytes: &[u8], entries_end: usize, begins: &BTreeMap<u32, u32>) -> Option<()> {
+fn extensions(bytes: &[u8], entries_end: usize, begins: &[u32]) -> Option<()> {
     let end = bytes.len().checked_sub(CHECKSUM)?;
     let mut at = entries_end;
     while at < end {
@@ -130,10 +135,12 @@ fn extensions(bytes: &[u8], entries_end: usize, begins: &BTreeMap<u32, u32>) -> 
     (at == end).then_some(())
 }
 
-fn blocks_agree(table: &[u8], begins: &BTreeMap<u32, u32>) -> Option<bool> {
+fn blocks_agree(table: &[u8], begins: &[u32]) -> Option<bool> {
     let mut before = 0_u32;
     for block in table.get(4..)?.chunks(8) {
-        if begins.get(&word(block, 0)?) != Some(&before) {
+        let begin = word(block, 0)?;
+        // One past the last is where no block can begin.
+        if begins.get(before as usize) != Some(&begin) {
             return Some(false);
         }
         before = before.checked_add(word(block, 4)?)?;

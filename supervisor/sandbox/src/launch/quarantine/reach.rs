@@ -8,8 +8,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
 use super::Disarmed;
+use super::ahead::Ahead;
 use super::disarm::{self, Opened, Purpose};
-use super::gitlinks::gitlinks;
 use crate::plan::{Repository, SandboxPlan};
 use crate::sys::path;
 
@@ -17,7 +17,7 @@ use crate::sys::path;
 const MOST: usize = 4096;
 
 /// Disarms what the run has made where the host's git would find it.
-pub(in crate::launch) fn after(plan: &SandboxPlan) -> Disarmed {
+pub(in crate::launch) fn after(plan: &SandboxPlan, ahead: &Ahead) -> Disarmed {
     let mut out = Disarmed::default();
     let mut todo = plan.git.repositories.clone();
     for tree in &plan.git.fresh {
@@ -30,7 +30,7 @@ pub(in crate::launch) fn after(plan: &SandboxPlan) -> Disarmed {
     for tree in &plan.git.not_bare {
         disarm::bare(tree, &mut out);
     }
-    if follow(plan, todo, &mut out).is_none() {
+    if follow(plan, ahead, todo, &mut out).is_none() {
         for tree in &plan.git.trees {
             search(plan, tree, &mut out);
         }
@@ -49,7 +49,7 @@ pub(super) fn tree_of<'p>(plan: &'p SandboxPlan, path: &Path) -> Option<&'p Path
 }
 
 /// From index to index. `None` if one of them does not tell, or not plainly.
-fn follow(plan: &SandboxPlan, mut todo: Vec<Repository>, out: &mut Disarmed) -> Option<()> {
+fn follow(plan: &SandboxPlan, ahead: &Ahead, mut todo: Vec<Repository>, out: &mut Disarmed) -> Option<()> {
     let mut seen = BTreeSet::new();
     while let Some(Repository { work, index }) = todo.pop() {
         if !seen.insert(index.clone()) {
@@ -58,7 +58,7 @@ fn follow(plan: &SandboxPlan, mut todo: Vec<Repository>, out: &mut Disarmed) -> 
         if seen.len() > MOST {
             return None;
         }
-        for link in gitlinks(&index)? {
+        for link in ahead.gitlinks(&index)? {
             let dir = work.as_ref()?.join(link);
             // Where the command could not write it has made nothing.
             let Some(tree) = tree_of(plan, &dir) else { continue };

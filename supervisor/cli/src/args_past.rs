@@ -1,0 +1,131 @@
+//! The command line of what looks back: `runs` and `audit`.
+
+use std::time::{Duration, SystemTime};
+
+use clap::Subcommand;
+use glee_engine::audit::Hash;
+use glee_engine::report::rfc3339;
+
+use crate::args::duration;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsCommand {
+    /// List the last runs, newest first; with --project those of one project
+    #[command(after_help = "Example:\n  glee-supervisor runs list -n 5 --project .")]
+    List {
+        /// How many
+        #[arg(short, long, value_name = "N", default_value_t = 20)]
+        number: usize,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show how a run went: outcome, layers, denials with hints, connections, changed files
+    #[command(after_help = "Example:\n  glee-supervisor runs show latest")]
+    Show {
+        /// The id of a run, the beginning of one, or `latest`
+        #[arg(value_name = "ID|latest", default_value = "latest")]
+        run: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the report of a run, byte for byte as it was stored
+    #[command(after_help = "Example:\n  glee-supervisor runs report latest | jq .denials")]
+    Report {
+        /// The id of a run, the beginning of one, or `latest`
+        #[arg(value_name = "ID|latest")]
+        run: String,
+    },
+    /// Remove the reports of old runs; the audit log keeps its entries
+    #[command(after_help = "\
+Done by itself once in a while: 2000 runs, 90 days and 256 MiB are kept.
+
+Example:
+  glee-supervisor runs prune --keep 100 --older-than 30d")]
+    Prune {
+        /// Keep at most so many, the newest
+        #[arg(long, value_name = "N")]
+        keep: Option<usize>,
+        /// Keep none that is older: 30d, 12h
+        #[arg(long, value_name = "TIME", value_parser = duration)]
+        older_than: Option<Duration>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditCommand {
+    /// Show the last entries, oldest first
+    #[command(after_help = "Example:\n  glee-supervisor audit show --since 2d -n 50")]
+    Show {
+        /// Only those of this run: its id, or the beginning of it
+        #[arg(long, value_name = "ID")]
+        run: Option<String>,
+        /// Only those since then: 2h, 7d, 2026-01-31 or 2026-01-31T12:00
+        #[arg(long, value_name = "TIME", value_parser = since)]
+        since: Option<String>,
+        /// How many
+        #[arg(short, long, value_name = "N", default_value_t = 20)]
+        number: usize,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Verify that no entry and no stored report was edited, removed, moved or cut off, and say where
+    #[command(after_help = "\
+Exit status: 0 if the log is whole, else 1. Keep the hash it prints somewhere else, and give it
+to --expect later: whoever can write your files can also write a whole new log.
+
+Example:
+  glee-supervisor audit verify")]
+    Verify {
+        /// The hash of an entry that must be in the log
+        #[arg(long, value_name = "SHA256", value_parser = hash)]
+        expect: Option<Hash>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+fn hash(text: &str) -> Result<Hash, String> {
+    Hash::parse(text).ok_or_else(|| "not a SHA-256: 64 hexadecimal digits".to_owned())
+}
+
+/// A time ago, or a date, as the log writes times.
+fn since(text: &str) -> Result<String, String> {
+    if let Some(at) = duration(text).ok().and_then(|ago| SystemTime::now().checked_sub(ago)) {
+        return Ok(rfc3339(at));
+    }
+    const FORM: &str = "0000-00-00T00:00:00.000Z";
+    let fits = |(given, form): (char, char)| match form {
+        '0' => given.is_ascii_digit(),
+        _ => given == form,
+    };
+    if (10..=FORM.len()).contains(&text.len()) && text.chars().zip(FORM.chars()).all(fits) {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "`{text}` is not a time: write 2h, 7d, 2026-01-31 or 2026-01-31T12:00"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_a_while_ago_or_a_date() {
+        let date = "2026-01-31T12:00:00.000Z";
+        for text in [date, "2026-01-31", "2026-01-31T12:00"] {
+            assert_eq!(since(text).as_deref(), Ok(text));
+        }
+        assert_eq!(since("2h").map(|at| at.len()), Ok(date.len()));
+        for wrong in ["", "yesterday", "2026-01", "2026/01/31", "2026-01-31T12:00:00.000Zx"] {
+            assert!(since(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! `policy learn`: runs a command and writes down what it was denied, as a policy.
+
+use std::path::PathBuf;
+
+use glee_engine::learn::run::{Lesson, Manner, Taught, run as run_lesson};
+use glee_engine::report::Destination;
+use glee_engine::run::Refusal;
+use glee_engine::select;
+
+use crate::args_policy::LearnArgs;
+use crate::print;
+use crate::run::announce;
+
+const REFUSED: i32 = 125;
+
+/// Returns the exit status: the command's own.
+pub(crate) fn run(arguments: LearnArgs, project: Option<PathBuf>) -> i32 {
+    if select::is_path(&arguments.policy) {
+        print::error(
+            &format!(
+                "`{}` is a path, and a policy extends a profile by its name",
+                arguments.policy
+            ),
+            Some("save the file as NAME.yml in the policies of your configuration directory, and say --policy NAME"),
+        );
+        return REFUSED;
+    }
+    // Before the run: what the command renames or links meanwhile leads nowhere else.
+    let output = arguments.output.clone();
+    let opened = output
+        .as_ref()
+        .map(|to| Destination::open(to).map_err(|error| Refusal::Report { to: to.clone(), error }));
+    let destination = match opened.transpose() {
+        Ok(destination) => destination,
+        Err(refusal) => return print::refusal(&refusal, REFUSED),
+    };
+    let lesson = Lesson {
+        policy: arguments.policy,
+        manner: if arguments.permissive {
+            Manner::Permissive
+        } else {
+            Manner::Strict
+        },
+        project,
+        command: arguments.command,
+    };
+    let Taught {
+        finished,
+        learned,
+        rounds,
+    } = match run_lesson(lesson, &mut announce) {
+        Ok(taught) => taught,
+        Err(refusal) => return print::refusal(&refusal, refusal.exit_status()),
+    };
+    let text = learned.text.as_bytes();
+    let status = match destination {
+        None => print::bytes(text, finished.status),
+        Some(to) => match to.put(text) {
+            Ok(()) => finished.status,
+            Err(error) => {
+                print::error(&format!("cannot write the policy: {error}"), None);
+                REFUSED
+            }
+        },
+    };
+    let place = output.map_or_else(|| "above".to_owned(), |to| format!("in `{}`", to.display()));
+    let runs = if rounds == 1 {
+        String::new()
+    } else {
+        format!(" after {rounds} runs")
+    };
+    print::note(&format!(
+        "{} clauses proposed{runs}, {} denials only listed; the policy is {place}",
+        learned.proposed.len(),
+        learned.listed
+    ));
+    status
+}

@@ -1,0 +1,136 @@
+//! A run's way into the log: an entry before the command starts, an entry and the stored report afterwards.
+//!
+//! INVARIANT: no descriptor of the state directory is open between the two. A log that cannot be written stops nothing
+//! unless the caller asked for that; it is said once, and the report's `audit` is null.
+
+use std::path::Path;
+
+use super::entry::{Event, Hash, Run, bounded, bounded_command};
+use super::log::{LogError, append};
+use super::place::State;
+use crate::report::Report;
+use crate::runs::{self, Keep};
+
+/// Every so many entries old reports are pruned: it takes longer than an entry.
+const PRUNE_EVERY: u64 = 64;
+
+/// What becomes of a run that cannot be entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// It runs, and says so.
+    Wanted,
+    /// It is refused.
+    Required,
+}
+
+/// One run's entries.
+#[derive(Debug)]
+pub struct Recorder {
+    /// Open until the command starts.
+    state: Option<State>,
+    /// The first thing that went wrong.
+    pub trouble: Option<LogError>,
+}
+
+impl Recorder {
+    /// Makes the state directory if need be: it must be there before the sandbox is planned, to be protected from it.
+    #[must_use]
+    pub fn open() -> Self {
+        match State::make() {
+            Ok(state) => Self {
+                state: Some(state),
+                trouble: None,
+            },
+            Err(error) => Self {
+                state: None,
+                trouble: Some(error.into()),
+            },
+        }
+    }
+
+    /// Enters that the command is about to start.
+    pub fn started(&mut self, report: &mut Report, need: Need) -> Result<(), LogError> {
+        let entered = match self.state.take() {
+            Some(state) => append(&state, &Event::Started { run: run(report) }).map(Some),
+            None => Ok(None),
+        };
+        match entered {
+            Ok(mark) => report.audit = mark,
+            Err(error) => self.trouble = self.trouble.take().or(Some(error)),
+        }
+        match (need, self.trouble.take()) {
+            (Need::Required, Some(trouble)) => Err(trouble),
+            (Need::Wanted | Need::Required, trouble) => {
+                self.trouble = trouble;
+                Ok(())
+            }
+        }
+    }
+
+    /// Stores the report and enters how the run ended, or why there was none.
+    pub fn finished(&mut self, report: &Report) {
+        if let Err(error) = finish(report) {
+            self.trouble = self.trouble.take().or(Some(error));
+        }
+    }
+}
+
+fn finish(report: &Report) -> Result<(), LogError> {
+    let state = State::make()?;
+    let text = report.text();
+    let stored = runs::store(&state, &report.run_id, &text);
+    let report_sha256 = stored.is_ok().then(|| Hash::of(&text));
+    let event = match (&report.audit, &report.reason) {
+        (None, Some(reason)) => Event::Refused {
+            run: run(report),
+            reason: bounded(reason),
+            exit_code: report.exit_code,
+            report_sha256,
+        },
+        (Some(_), _) | (None, None) => Event::Ended {
+            run: run(report),
+            outcome: report.outcome,
+            exit_code: report.exit_code,
+            signal: report.signal,
+            duration_ms: report.duration_ms,
+            denials: report.denials.len(),
+            egress: report.egress.len(),
+            changed_files: report.changed_files.len(),
+            report_sha256,
+        },
+    };
+    let mark = append(&state, &event)?;
+    stored?;
+    if mark.entry % PRUNE_EVERY == 0 {
+        runs::prune(&state, Keep::USUAL)?;
+    }
+    Ok(())
+}
+
+fn run(report: &Report) -> Run<'_> {
+    Run {
+        run_id: &report.run_id,
+        command: bounded_command(&report.command),
+        project: report.project.as_deref().map(bounded),
+        policy: &report.policy,
+    }
+}
+
+/// Enters that files of a project were trusted.
+pub fn trusted<'a>(project: &Path, files: impl Iterator<Item = (&'a Path, &'a str)>) -> Result<(), LogError> {
+    let files = files.map(|(file, digest)| (bounded(&file.to_string_lossy()), digest));
+    let event = Event::Trusted {
+        project: bounded(&project.to_string_lossy()),
+        files: files.collect(),
+    };
+    append(&State::make()?, &event).map(drop)
+}
+
+/// Enters that a project is not trusted any more.
+pub fn untrusted(project: &Path, files: usize) -> Result<(), LogError> {
+    let event = Event::Untrusted {
+        project: bounded(&project.to_string_lossy()),
+        files,
+    };
+    append(&State::make()?, &event).map(drop)
+}

@@ -1,0 +1,224 @@
+use std::collections::BTreeSet;
+
+use super::*;
+
+const PROJECT: &str = "/home/me/project";
+
+fn verdict(path: &str, kind: FileKind, mode: u32, target: Option<&str>) -> Verdict {
+    let path = Path::new(PROJECT).join(path);
+    let later = Later {
+        project: Path::new(PROJECT),
+    };
+    later.judge(&Found {
+        path: &path,
+        change: Change::Created,
+        kind,
+        mode,
+        target: target.map(Path::new),
+    })
+}
+
+fn reason(path: &str) -> Option<&'static str> {
+    match verdict(path, FileKind::File, 0o644, None) {
+        Verdict::Executes(reason) => Some(reason),
+        Verdict::Plain | Verdict::Counted => None,
+    }
+}
+
+fn leaves(at: &str, target: &str) -> bool {
+    verdict(at, FileKind::Symlink, 0o777, Some(target)) == Verdict::Executes(LEAVES)
+}
+
+#[test]
+fn names_count_wherever_they_lie_and_in_any_letters() {
+    let paths = [
+        "Makefile",
+        "a/b/MAKEFILE",
+        "x/conftest.py",
+        "a/.envrc",
+        "Package.json",
+        "deep/er/Dockerfile.dev",
+    ];
+    assert_eq!(paths.map(|path| reason(path).is_some()), [true; 6]);
+}
+
+#[test]
+fn names_that_only_resemble_them_do_not_count() {
+    let paths = [
+        "Makefiles",
+        "xpackage.json",
+        "build.rs.txt",
+        ".mk",
+        "conftest.pyc",
+        "envrc",
+        "src/main.rs",
+        "hooks/x",
+    ];
+    assert_eq!(paths.map(reason), [None; 8]);
+}
+
+#[test]
+fn names_above_the_project_say_nothing_of_what_lies_in_it() {
+    let later = Later {
+        project: Path::new("/home/me/.github/project"),
+    };
+    let found = Found {
+        path: Path::new("/home/me/.github/project/src/main.rs"),
+        change: Change::Created,
+        kind: FileKind::File,
+        mode: 0o644,
+        target: None,
+    };
+    assert_eq!(later.judge(&found), Verdict::Plain);
+}
+
+#[test]
+fn everything_in_some_directories_counts() {
+    let paths = [
+        ".github/workflows/ci.yml",
+        "sub/.vscode/tasks.json",
+        ".husky/_/x",
+        "node_modules/.bin/tsc",
+        ".config/fish/conf.d/x",
+    ];
+    assert_eq!(paths.map(|path| reason(path).is_some()), [true; 5]);
+    assert_eq!(
+        [".github", "node_modules/bin/tsc", ".config/other"].map(reason),
+        [None; 3]
+    );
+}
+
+#[test]
+fn hooks_and_configuration_of_every_git_directory_count() {
+    let paths = [
+        ".git/hooks/pre-commit",
+        ".git/config",
+        ".git/modules/a/hooks/x",
+        ".git/modules/a/b/config",
+        ".git/worktrees/w/config.worktree",
+        ".git/worktrees/w/gitdir",
+        "sub/.git",
+        ".git/objects/info/alternates",
+    ];
+    assert_eq!(paths.map(|path| reason(path).is_some()), [true; 8]);
+    assert_eq!(
+        [".git/HEAD", ".git/refs/heads/main", ".git/logs/HEAD"].map(reason),
+        [None; 3]
+    );
+}
+
+#[test]
+fn a_link_in_the_place_of_such_a_directory_counts() {
+    let marked = |path| verdict(path, FileKind::Symlink, 0o777, Some("x")) != Verdict::Plain;
+    let paths = [
+        ".github",
+        "sub/.vscode",
+        ".config",
+        ".config/fish",
+        ".git/hooks",
+        "node_modules",
+        ".git",
+        "lib",
+    ];
+    assert_eq!(paths.map(marked), [true, true, true, true, true, true, true, false]);
+}
+
+#[test]
+fn links_out_of_the_project_are_told_by_their_text() {
+    let out = [
+        ("l", "/etc/passwd"),
+        ("l", ".."),
+        ("a/l", "../../x"),
+        ("a/l", "b/../../../x"),
+        ("l", "/home/me/project/../x"),
+        ("l", "a/../b"),
+    ];
+    assert_eq!(out.map(|(at, target)| leaves(at, target)), [true; 6]);
+    let inside = [
+        ("l", "a"),
+        ("a/l", "../b"),
+        ("a/b/l", "../../c"),
+        ("l", "/home/me/project/x"),
+        ("l", "./x"),
+        ("l", "l"),
+    ];
+    assert_eq!(inside.map(|(at, target)| leaves(at, target)), [false; 6]);
+}
+
+#[test]
+fn an_executable_file_counts_and_a_directory_does_not() {
+    assert_eq!(verdict("x", FileKind::File, 0o100, None), Verdict::Executes(EXECUTABLE));
+    assert_eq!(verdict("x", FileKind::Dir, 0o755, None), Verdict::Plain);
+}
+
+#[test]
+fn objects_of_git_are_counted_and_nothing_that_pretends() {
+    let digest = "0123456789abcdef0123456789abcdef012345";
+    let object = |path: &str, mode| verdict(path, FileKind::File, mode, None);
+    let counted = [
+        object(&format!(".git/objects/ab/{digest}"), 0o444),
+        object(&format!(".git/modules/m/objects/ab/{digest}"), 0o444),
+        object(".git/objects/pack/pack-1.idx", 0o444),
+        verdict(".git/objects/ab", FileKind::Dir, 0o755, None),
+    ];
+    assert_eq!(counted, [Verdict::Counted; 4]);
+    let listed = [
+        object(&format!(".git/objects/ab/{digest}"), 0o555),
+        object(&format!(".git/objects/ab/{digest}0"), 0o444),
+        object(&format!("x.git/objects/ab/{digest}"), 0o444),
+        object(&format!("objects/ab/{digest}"), 0o444),
+        object(".git/objects/pack/Makefile", 0o444),
+        verdict(
+            &format!(".git/objects/ab/{digest}"),
+            FileKind::Symlink,
+            0o777,
+            Some("a"),
+        ),
+    ];
+    assert!(!listed.contains(&Verdict::Counted), "{listed:?}");
+}
+
+#[test]
+fn every_name_is_written_as_it_is_compared() {
+    let names = NAMES.iter().flat_map(|(names, _)| names.iter().copied());
+    let dirs = DIRS.iter().flat_map(|(dir, _)| dir.iter().copied());
+    let ends = PATTERNS.iter().flat_map(|((begin, end), _)| [*begin, *end]);
+    let loud: Vec<&str> = names
+        .chain(dirs)
+        .chain(ends)
+        .filter(|name| name.to_ascii_lowercase() != *name)
+        .collect();
+    assert_eq!(loud, Vec::<&str>::new());
+}
+
+#[test]
+fn the_documentation_has_every_name_and_no_other() {
+    let text = include_str!("../../../docs/changed-files.md");
+    let table = text.split("\n| Why | Files |").nth(1).expect("a table");
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    let written: BTreeSet<(String, String)> = rows
+        .flat_map(|row| {
+            let mut cells = row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned());
+            let (why, files) = (cells.next().expect("a reason"), cells.next().expect("files"));
+            let names: Vec<String> = files
+                .split(", ")
+                .map(|name| name.trim_matches('`').to_owned())
+                .collect();
+            names.into_iter().map(move |name| (why.clone(), name))
+        })
+        .collect();
+    let row = |reason: &str, name: String| (reason.to_owned(), name);
+    let names = NAMES
+        .iter()
+        .flat_map(|(names, reason)| names.iter().map(move |name| row(reason, (*name).to_owned())));
+    let patterns = PATTERNS
+        .iter()
+        .map(|((begin, end), reason)| row(reason, format!("{begin}*{end}")));
+    let dirs = DIRS
+        .iter()
+        .map(|(dir, reason)| row(reason, format!("{}/**", dir.join("/"))));
+    let git = GIT_READS.iter().map(|name| row(GIT_TOLD, format!(".git/**/{name}")));
+    let hooks = [row(GIT_RUNS, ".git/**/hooks/**".to_owned())];
+    let known: BTreeSet<_> = names.chain(patterns).chain(dirs).chain(git).chain(hooks).collect();
+    assert_eq!(written, known);
+}

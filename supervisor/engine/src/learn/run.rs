@@ -1,0 +1,145 @@
+//! Runs a command to learn from it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use glee_policy::Flags;
+use glee_policy::hint::Place;
+use glee_sandbox::receipt::Wish;
+use glee_sandbox::seccomp::Observe;
+
+use super::yard::OnDisk;
+use super::{Base, Learned, learn};
+use crate::audit::record::Need;
+use crate::project::{Scene, SceneError};
+use crate::report::Denial;
+use crate::run::{self, Finished, Options, Prepared, Purpose, Refusal};
+use crate::run_id::run_id;
+use crate::select;
+
+/// May what was denied be had in the end?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Manner {
+    /// One run. What the policy denies stays denied.
+    Strict,
+    /// The command is run again with what was learned, until it succeeds or nothing more can be learned. What is never
+    /// proposed stays denied.
+    Permissive,
+}
+
+/// Runs of one permissive lesson: each may get as far as the next thing that is denied.
+const ROUNDS: usize = 16;
+
+/// What the caller typed.
+#[derive(Debug)]
+pub struct Lesson {
+    /// A profile's name: what was learned extends it.
+    pub policy: String,
+    pub project: Option<PathBuf>,
+    pub manner: Manner,
+    pub command: Vec<OsString>,
+}
+
+/// A run, and what it taught.
+#[derive(Debug)]
+pub struct Taught {
+    pub finished: Finished,
+    pub learned: Learned,
+    /// How often the command was run.
+    pub rounds: usize,
+}
+
+/// Runs the command under the policy, and writes down what it was denied.
+pub fn run(lesson: Lesson, notice: &mut dyn FnMut(&Prepared)) -> Result<Taught, Refusal> {
+    let scene = Scene::find(lesson.project.as_deref())?;
+    let policy = select::select(Some(&lesson.policy), &scene)?.policy;
+    let here = std::env::current_dir().map_err(SceneError::NoCwd)?;
+    let mut options = Options {
+        purpose: Purpose::Learning,
+        policy: Some(lesson.policy.clone()),
+        project: lesson.project,
+        flags: Flags::none(here),
+        report: None,
+        key_file: None,
+        observe: Observe::Everything,
+        receipt: Wish::Take,
+        backend: None,
+        audit: Need::Wanted,
+        command: lesson.command,
+    };
+    let place = Place {
+        project: &scene.project,
+        home: scene.home.as_deref(),
+    };
+    let base = Base {
+        name: &lesson.policy,
+        policy: &policy,
+    };
+    let program = options.command.first().cloned().unwrap_or_default();
+    let program = Path::new(&program).file_name().unwrap_or(&program).to_string_lossy();
+    let draft = Draft::new();
+    let mut denials: Vec<Denial> = Vec::new();
+    let mut known = Vec::new();
+    let mut rounds = 0;
+    loop {
+        rounds += 1;
+        let mut finished = run::run(&options, notice);
+        if let Some(refusal) = finished.refusal.take() {
+            return Err(refusal);
+        }
+        denials.append(&mut finished.report.denials);
+        let withheld = &finished.report.withheld_env;
+        let learned = learn(&denials, withheld, &program, base, place, &OnDisk);
+        let passed = lesson.manner == Manner::Strict || finished.status == 0;
+        if passed || learned.proposed == known || rounds == ROUNDS {
+            return Ok(Taught {
+                finished,
+                learned,
+                rounds,
+            });
+        }
+        draft.put(&learned.text)?;
+        options.policy = Some(draft.path.to_string_lossy().into_owned());
+        known = learned.proposed;
+    }
+}
+
+/// The policy of the next round, in a file of the caller's alone.
+struct Draft {
+    path: PathBuf,
+}
+
+impl Draft {
+    fn new() -> Self {
+        let name = format!("glee-learn-{}.yml", run_id());
+        Self {
+            path: std::env::temp_dir().join(name),
+        }
+    }
+
+    fn put(&self, text: &str) -> Result<(), Refusal> {
+        let refused = |error| Refusal::Report {
+            to: self.path.clone(),
+            error,
+        };
+        self.remove();
+        let mut options = fs::OpenOptions::new();
+        let file = options.create_new(true).write(true).mode(0o600).open(&self.path);
+        file.and_then(|mut file| file.write_all(text.as_bytes()))
+            .map_err(refused)
+    }
+
+    fn remove(&self) {
+        // Nothing there is as good.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}

@@ -1,0 +1,105 @@
+//! Which task is next, and whether one may start now.
+
+use std::time::Duration;
+
+use rusqlite::{OptionalExtension, Transaction};
+
+use super::task::{Task, task};
+use super::worker::Worker;
+use super::{Failure, Millis, Store, StoreError};
+
+/// The sliding window of the rate limit.
+const WINDOW: u64 = 60_000;
+/// How long a worker of another pid namespace may prepare a task.
+const LEASE: u64 = 60_000;
+
+/// How much may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Tasks at once. One that only waits for tasks of its own does not count.
+    pub max_concurrent: u32,
+    /// Tasks begun within any minute.
+    pub rate_limit_per_min: Option<u32>,
+}
+
+/// A task that is this worker's, of which nothing has run yet.
+#[derive(Debug)]
+pub struct Claim {
+    pub task: Task,
+}
+
+/// What there is to do.
+#[derive(Debug)]
+pub enum Claimed {
+    Task(Box<Claim>),
+    /// Nothing waits, or only for its session's turn.
+    Nothing,
+    /// As many run as may.
+    Busy,
+    /// The rate allows none before this time has passed.
+    Later(Duration),
+}
+
+impl Store {
+    /// Takes the next task: the oldest of the caller who was served longest ago.
+    pub fn claim(&mut self, worker: &Worker, limits: &Limits, now: Millis) -> Result<Claimed, StoreError> {
+        self.change(|change| {
+            if running(change)? >= u64::from(limits.max_concurrent) {
+                return Ok(Claimed::Busy);
+            }
+            let Some(seq) = next(change)? else {
+                return Ok(Claimed::Nothing);
+            };
+            if let Some(wait) = limits
+                .rate_limit_per_min
+                .map(|rate| wait(change, rate, now))
+                .transpose()?
+                .flatten()
+            {
+                return Ok(Claimed::Later(wait));
+            }
+            let task = take(change, seq, worker, now)?;
+            Ok(Claimed::Task(Box::new(Claim { task })))
+        })
+    }
+}
+
+fn running(change: &Transaction<'_>) -> rusqlite::Result<u64> {
+    let sql = "SELECT count(*) FROM tasks AS t WHERE state IN ('claimed', 'running') AND NOT EXISTS
+        (SELECT 1 FROM tasks AS c WHERE c.parent = t.id AND c.state IN ('waiting', 'queued', 'claimed', 'running'))";
+    change.prepare(sql)?.query_row([], |row| row.get(0))
+}
+
+fn next(change: &Transaction<'_>) -> rusqlite::Result<Option<i64>> {
+    let sql = "SELECT t.seq FROM tasks AS t JOIN callers AS c USING (caller) WHERE t.state = 'queued'
+        AND (t.session IS NULL OR NOT EXISTS
+            (SELECT 1 FROM tasks AS o WHERE o.session = t.session AND o.state IN ('claimed', 'running')))
+        ORDER BY c.served, t.seq LIMIT 1";
+    change.prepare(sql)?.query_row([], |row| row.get(0)).optional()
+}
+
+/// How long until the rate allows one more; `None`: now.
+fn wait(change: &Transaction<'_>, rate: u32, now: Millis) -> rusqlite::Result<Option<Duration>> {
+    // A clock that was set back must not close the queue until it has caught up.
+    change.execute("UPDATE starts SET at = ?1 WHERE at > ?1", [now.0])?;
+    change.execute("DELETE FROM starts WHERE at <= ?1", [now.0.saturating_sub(WINDOW)])?;
+    // The one that must leave the window before another fits.
+    let blocking = change
+        .prepare("SELECT at FROM starts ORDER BY at DESC LIMIT 1 OFFSET ?1")?
+        .query_row([i64::from(rate) - 1], |row| row.get::<_, u64>(0))
+        .optional()?;
+    let blocking = if rate == 0 { Some(now.0) } else { blocking };
+    Ok(blocking.map(|at| Duration::from_millis((at + WINDOW).saturating_sub(now.0))))
+}
+
+fn take(change: &Transaction<'_>, seq: i64, worker: &Worker, now: Millis) -> Result<Task, Failure> {
+    let sql = "UPDATE tasks SET state = 'claimed', attempt = attempt + 1, worker_pid = ?2, worker_start = ?3,
+        worker_boot = ?4, worker_namespace = ?5, lease_until = ?6 WHERE seq = ?1 AND state = 'queued' RETURNING *";
+    let until = now.0.saturating_add(LEASE);
+    let values = (seq, worker.pid, worker.start, &worker.boot, &worker.namespace, until);
+    let taken = change.prepare(sql)?.query_row(values, task)?;
+    let served = "UPDATE callers SET served = (SELECT max(served) + 1 FROM callers) WHERE caller = ?1";
+    change.prepare(served)?.execute([taken.caller.as_str()])?;
+    change.prepare("INSERT INTO starts VALUES (?1)")?.execute([now.0])?;
+    Ok(taken)
+}

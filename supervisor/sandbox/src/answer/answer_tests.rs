@@ -1,0 +1,257 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::time::Duration;
+
+use super::*;
+use crate::cgroup;
+use crate::plan::{
+    Access, CommandPlan, Doors, GitPlan, GlobWatch, Identity, Kind, LandlockPlan, MountStep, Placeholder,
+    PlaceholderKind,
+};
+use crate::receipt::Wish;
+use crate::sys::landlock::ALL_FS;
+
+/// A host that exists only here.
+#[derive(Default)]
+struct Paper(BTreeMap<PathBuf, Seen>);
+
+impl Paper {
+    fn with(mut self, path: &str, seen: Seen) -> Self {
+        for above in Path::new(path).ancestors().skip(1) {
+            self.0.entry(above.to_owned()).or_insert(Seen::Dir);
+        }
+        self.0.insert(path.into(), seen);
+        self
+    }
+}
+
+impl Look for Paper {
+    fn look(&self, path: &Path) -> Option<Seen> {
+        self.0.get(path).cloned()
+    }
+}
+
+fn host() -> Paper {
+    Paper::default()
+        .with("/w/p/readme", Seen::File)
+        .with("/w/p/secret/key", Seen::File)
+        .with("/w/p/link", Seen::Link("/srv/x".into()))
+        .with("/w/p/round", Seen::Link("round".into()))
+        .with("/w/p/hooks/pre-commit", Seen::File)
+        .with("/w/p/.glee/policies/a.yml", Seen::File)
+        .with("/w/p/.glee/agent_sessions/old", Seen::File)
+        .with("/srv/x", Seen::File)
+        .with("/w/ann/.ssh/id", Seen::File)
+}
+
+fn bind(at: &str, access: Access) -> MountStep {
+    MountStep::Bind {
+        from: at.into(),
+        at: at.into(),
+        kind: Kind::Dir,
+        access,
+        idmap: None,
+    }
+}
+
+fn plan() -> SandboxPlan {
+    let read = READ_FILE | READ_DIR | EXECUTE;
+    SandboxPlan {
+        containment: Containment::Namespaces,
+        identity: Identity {
+            uid: 1000,
+            gid: 1000,
+            user: "ann".into(),
+            from_root: false,
+        },
+        namespaces: Vec::new(),
+        cgroup: cgroup::Request {
+            run: String::new(),
+            memory_mb: None,
+            pids: None,
+            cpu_millis: None,
+            tree: cgroup::Tree::Namespace,
+        },
+        mounts: vec![
+            MountStep::File {
+                at: "/etc/passwd".into(),
+                contents: Vec::new(),
+            },
+            MountStep::Private {
+                at: "/w/ann".into(),
+                name: "home",
+            },
+            bind("/w/p", Access::ReadWrite),
+            MountStep::Compose {
+                at: "/w/p/.glee".into(),
+                name: "glee",
+                children: vec![(OsString::from("policies"), Kind::Dir)],
+                private: vec![OsString::from("agent_sessions")],
+            },
+            MountStep::Pin {
+                at: "/w/p/hooks".into(),
+            },
+            MountStep::Protect {
+                at: "/w/p/.envrc".into(),
+            },
+            MountStep::Protect {
+                at: "/w/p/hooks".into(),
+            },
+            MountStep::Hide {
+                at: "/w/p/secret".into(),
+                kind: Kind::Dir,
+            },
+        ],
+        placeholders: vec![Placeholder {
+            dir: "/w/p".into(),
+            name: ".envrc".into(),
+            kind: PlaceholderKind::Socket,
+        }],
+        doors: Doors::default(),
+        git: GitPlan {
+            trees: Vec::new(),
+            fresh: Vec::new(),
+            not_bare: Vec::new(),
+            repositories: Vec::new(),
+            known: BTreeSet::new(),
+            unlinked: BTreeSet::new(),
+        },
+        watches: Vec::new(),
+        glob_watches: vec![GlobWatch {
+            base: "/w/p".into(),
+            pattern: "**/.env".into(),
+            dirs: Vec::new(),
+            clause: "fs.deny: **/.env".into(),
+        }],
+        private_bytes: 0,
+        rlimits: Vec::new(),
+        landlock: Some(LandlockPlan {
+            rules: vec![
+                ("/".into(), READ_DIR),
+                ("/etc".into(), READ_FILE | READ_DIR),
+                ("/w/p".into(), ALL_FS),
+                ("/w/ann".into(), ALL_FS),
+                ("/w/p/.glee".into(), read),
+            ],
+            deny_tcp: false,
+        }),
+        seccomp: None,
+        receipt: Wish::Off,
+        canaries: Vec::new(),
+        command: CommandPlan {
+            program: "/bin/sh".into(),
+            argv: Vec::new(),
+            env: Vec::new(),
+            cwd: "/w/p".into(),
+        },
+        deadline: None,
+        grace: Duration::ZERO,
+        memory_bytes: None,
+        ledger: Vec::new(),
+        omitted: Vec::new(),
+    }
+}
+
+fn ask(text: &str, usage: Use) -> (bool, Reason, Presence) {
+    let answer = path(&plan(), Path::new(text), usage, &host());
+    (answer.allowed, answer.reason, answer.presence)
+}
+
+#[test]
+fn what_is_granted_is_shown_and_the_rest_is_not_there() {
+    use Presence::{Absent, There};
+    assert_eq!(ask("/w/p/readme", Use::Write), (true, Reason::Shown, There));
+    assert_eq!(ask("/w/p/new/er", Use::Write), (true, Reason::Shown, Absent));
+    assert_eq!(ask("/w/p/missing", Use::Read), (true, Reason::Shown, Absent));
+    assert_eq!(ask("/srv/x", Use::Read), (false, Reason::NotShown, Absent));
+    assert_eq!(ask("/w", Use::Read), (true, Reason::Made, There));
+    assert_eq!(ask("/w/new", Use::Write), (false, Reason::NotShown, Absent));
+    assert_eq!(ask("/etc/passwd", Use::Read), (true, Reason::Made, There));
+    assert_eq!(ask("/etc/passwd", Use::Write), (false, Reason::ReadOnly, There));
+    assert_eq!(ask("/etc/passwd", Use::Execute), (false, Reason::Rights, There));
+}
+
+#[test]
+fn a_private_place_shows_nothing_of_the_host_and_takes_everything() {
+    assert_eq!(
+        ask("/w/ann/.ssh/id", Use::Read),
+        (false, Reason::NotShown, Presence::Absent)
+    );
+    assert_eq!(
+        ask("/w/ann/.ssh/id", Use::Write),
+        (true, Reason::Private, Presence::Absent)
+    );
+    assert_eq!(ask("/w/ann", Use::Read), (true, Reason::Private, Presence::There));
+}
+
+#[test]
+fn masks_protected_and_held_names_are_told_apart() {
+    let at = |text: &str| PathBuf::from(text);
+    let hidden = Reason::Hidden { at: at("/w/p/secret") };
+    assert_eq!(ask("/w/p/secret", Use::Read), (false, hidden.clone(), Presence::There));
+    assert_eq!(ask("/w/p/secret/key", Use::Read), (false, hidden, Presence::Absent));
+    let protected = Reason::Protected { at: at("/w/p/hooks") };
+    assert_eq!(
+        ask("/w/p/hooks/pre-commit", Use::Write),
+        (false, protected.clone(), Presence::There)
+    );
+    assert_eq!(ask("/w/p/hooks/new", Use::Write), (false, protected, Presence::Absent));
+    assert_eq!(
+        ask("/w/p/hooks/pre-commit", Use::Read),
+        (true, Reason::Shown, Presence::There)
+    );
+    let held = Reason::Held { at: at("/w/p/.envrc") };
+    assert_eq!(ask("/w/p/.envrc", Use::Write), (false, held.clone(), Presence::There));
+    assert_eq!(ask("/w/p/.envrc/x", Use::Write), (false, held, Presence::Absent));
+    let later = Reason::HiddenLater {
+        clause: "fs.deny: **/.env".into(),
+    };
+    assert_eq!(ask("/w/p/a/.env", Use::Write), (false, later, Presence::Absent));
+}
+
+#[test]
+fn a_composed_directory_shows_what_it_was_composed_of() {
+    assert_eq!(
+        ask("/w/p/.glee/policies/a.yml", Use::Read),
+        (true, Reason::Shown, Presence::There)
+    );
+    assert_eq!(
+        ask("/w/p/.glee/policies/a.yml", Use::Write),
+        (false, Reason::ReadOnly, Presence::There)
+    );
+    assert_eq!(
+        ask("/w/p/.glee/agent_sessions/old", Use::Read),
+        (false, Reason::NotShown, Presence::Absent)
+    );
+    assert_eq!(
+        ask("/w/p/.glee/agent_sessions/new", Use::Write),
+        (true, Reason::Private, Presence::Absent)
+    );
+    assert_eq!(
+        ask("/w/p/.glee/other", Use::Read),
+        (false, Reason::NotShown, Presence::Absent)
+    );
+}
+
+#[test]
+fn links_lead_where_they_lead_inside() {
+    let answer = path(&plan(), Path::new("/w/p/link"), Use::Read, &host());
+    assert_eq!(
+        (answer.allowed, answer.on_host, answer.at),
+        (false, true, PathBuf::from("/srv/x"))
+    );
+    assert_eq!(answer.links, [PathBuf::from("/w/p/link")]);
+    assert_eq!(ask("/w/p/round", Use::Read), (false, Reason::Circle, Presence::Absent));
+    assert_eq!(
+        ask("/w/ann/../p/readme", Use::Read),
+        (true, Reason::Shown, Presence::There)
+    );
+    assert_eq!(
+        ask("/w/p/missing/../readme", Use::Read),
+        (false, Reason::NotShown, Presence::Absent)
+    );
+    let file = Reason::WrongKind {
+        at: "/w/p/readme".into(),
+    };
+    assert_eq!(ask("/w/p/readme/x", Use::Write), (false, file, Presence::Absent));
+}

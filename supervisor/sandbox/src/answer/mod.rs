@@ -1,0 +1,282 @@
+//! Would it succeed inside? Asked of the plan, not of the policy: what is answered is what the finished sandbox does.
+//!
+//! Pure but for [`Look`], through which the host's own trees are seen. An answer holds as far as ordinary file permissions
+//! let the command in, and for the host as it is now.
+//! INVARIANT (one truth): the answer is read from the steps that are carried out; there is no second list of what is shown.
+
+mod host;
+mod view;
+mod walk;
+
+use std::path::{Path, PathBuf};
+
+use glee_policy::glob::Glob;
+
+pub use host::{Look, OnHost, Seen};
+
+use crate::plan::{Containment, Response, SandboxPlan};
+use crate::steps::Step;
+use crate::sys::landlock::{EXECUTE, MAKE_DIR, MAKE_REG, READ_DIR, READ_FILE, WRITE_FILE};
+use view::{Layer, Lock, Node, Spot, View};
+use walk::{End, walk};
+
+/// What is to be done with a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// Open a file for reading, or list a directory.
+    Read,
+    /// Open a file for writing, make it if it is not there (with the directories it lies in), or make one in a directory.
+    Write,
+    Execute,
+}
+
+/// What the path leads to inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    There,
+    Absent,
+    /// A part of `/proc` or `/dev/pts` that depends on the processes of the run.
+    AtRunTime,
+}
+
+/// What decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// No containment: the caller's own rights.
+    Uncontained,
+    /// A tree of the host is shown there, and this may be done in it.
+    Shown,
+    /// Exists for this run only.
+    Private,
+    /// Made for every sandbox: a file of `/etc`, a directory of the new root.
+    Made,
+    Device,
+    /// The kernel's own files, and pseudo-terminals.
+    Kernel,
+    /// Nothing of the host is shown there.
+    NotShown,
+    /// Covered by something empty that nobody can open.
+    Hidden {
+        at: PathBuf,
+    },
+    /// Would be covered as soon as it appears. With the clause.
+    HiddenLater {
+        clause: String,
+    },
+    /// The name is taken, so that nothing can come into being there.
+    Held {
+        at: PathBuf,
+    },
+    /// Read-only because the host would obey it later.
+    Protected {
+        at: PathBuf,
+    },
+    /// Mounted read-only.
+    ReadOnly,
+    /// The mounts allow it, the rights of the path do not.
+    Rights,
+    /// It cannot be done with what is there: a directory is not executed, a socket not opened, a file not entered.
+    WrongKind {
+        at: PathBuf,
+    },
+    /// The links lead in a circle.
+    Circle,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    pub allowed: bool,
+    pub reason: Reason,
+    /// Where the path leads inside, without links.
+    pub at: PathBuf,
+    /// Links met on the way, as the sandbox sees them.
+    pub links: Vec<PathBuf>,
+    pub presence: Presence,
+    /// Is there something at `at` outside?
+    pub on_host: bool,
+    /// The step that allows or refuses it.
+    pub step: Option<Step>,
+}
+
+/// Would this be allowed inside? `path` is absolute, as the command would write it; links are followed.
+#[must_use]
+pub fn path(plan: &SandboxPlan, path: &Path, usage: Use, look: &dyn Look) -> Answer {
+    let view = View { plan, look };
+    let walked = walk(&view, path);
+    let (decision, presence) = match &walked.end {
+        End::Reached(spot) => {
+            let presence = match spot.node {
+                Node::Absent => Presence::Absent,
+                Node::RunTime => Presence::AtRunTime,
+                Node::Dir | Node::File | Node::Device | Node::Socket | Node::Link(_) | Node::Masked => Presence::There,
+            };
+            let base = walked.at.parent().unwrap_or(&walked.at);
+            (view.at(&walked.at, base, spot, usage), presence)
+        }
+        End::Missing { from, spot } => (view.at(&walked.at, from, spot, usage), Presence::Absent),
+        End::Stopped { by, spot } => stopped(by, spot),
+        End::Circle => (Err(Reason::Circle), Presence::Absent),
+    };
+    let (allowed, reason) = match decision {
+        Ok(reason) => (true, reason),
+        Err(reason) => (false, reason),
+    };
+    Answer {
+        allowed,
+        step: step(plan, &reason),
+        on_host: look.look(&walked.at).is_some(),
+        reason,
+        at: walked.at,
+        links: walked.links,
+        presence,
+    }
+}
+
+/// Why it is allowed, or why not.
+type Decision = Result<Reason, Reason>;
+
+fn stopped(by: &Path, spot: &Spot) -> (Decision, Presence) {
+    match (&spot.node, &spot.lock, &spot.layer) {
+        (Node::RunTime, _, _) => (Ok(Reason::Kernel), Presence::AtRunTime),
+        (_, _, Layer::Mask(at)) => (Err(Reason::Hidden { at: at.clone() }), Presence::Absent),
+        (_, Lock::Held(at), _) => (Err(Reason::Held { at: at.clone() }), Presence::Absent),
+        (Node::Absent, _, _) => (Err(Reason::NotShown), Presence::Absent),
+        (_, _, _) => (Err(Reason::WrongKind { at: by.to_owned() }), Presence::Absent),
+    }
+}
+
+impl View<'_> {
+    /// `base` is the deepest directory that is there, if `at` itself is not.
+    fn at(&self, at: &Path, base: &Path, spot: &Spot, usage: Use) -> Decision {
+        if self.plan.containment == Containment::Inherit {
+            return Ok(Reason::Uncontained);
+        }
+        if let Layer::Mask(mask) = &spot.layer {
+            return Err(Reason::Hidden { at: mask.clone() });
+        }
+        let reason = match (&spot.layer, &spot.node) {
+            (Layer::Host, _) => Reason::Shown,
+            (Layer::Device, _) => Reason::Device,
+            (Layer::Private, _) => Reason::Private,
+            (Layer::Proc | Layer::Terminals, Node::Absent) | (Layer::Skeleton, Node::Absent) => {
+                return Err(Reason::NotShown);
+            }
+            (Layer::Proc | Layer::Terminals, _) => Reason::Kernel,
+            (Layer::Skeleton | Layer::Mask(_), _) => Reason::Made,
+        };
+        if spot.node == Node::Absent {
+            if spot.layer == Layer::Host
+                && let Some(clause) = self.hidden_later(at)
+            {
+                return Err(Reason::HiddenLater { clause });
+            }
+            if usage == Use::Write {
+                return self.make(at, base, reason);
+            }
+            // What the host has there, now or later, is not shown in a private place.
+            if spot.layer == Layer::Private {
+                return Err(Reason::NotShown);
+            }
+        }
+        let wanted = self.wanted(at, spot, usage)?;
+        if usage == Use::Write {
+            unlocked(&spot.lock)?;
+        }
+        self.granted(at, wanted, reason)
+    }
+
+    /// The rights that it takes.
+    fn wanted(&self, at: &Path, spot: &Spot, usage: Use) -> Result<u64, Reason> {
+        let wrong = || Reason::WrongKind { at: at.to_owned() };
+        match (&spot.node, usage) {
+            (Node::Socket, _) => match &spot.lock {
+                Lock::Held(at) => Err(Reason::Held { at: at.clone() }),
+                Lock::Open | Lock::ReadOnly | Lock::Protected(_) => Err(wrong()),
+            },
+            // Nodes of devices work only where the sandbox put them itself.
+            (Node::Device, Use::Execute) => Err(wrong()),
+            (Node::Device, _) if spot.layer == Layer::Host && self.plan.containment == Containment::Namespaces => {
+                Err(wrong())
+            }
+            (Node::Dir, Use::Execute) => Err(wrong()),
+            (Node::Dir, Use::Read) => Ok(READ_DIR),
+            (Node::Dir, Use::Write) => Ok(MAKE_REG | WRITE_FILE),
+            (_, Use::Execute) if matches!(spot.layer, Layer::Device | Layer::Proc | Layer::Terminals) => Err(wrong()),
+            (_, Use::Read) => Ok(READ_FILE),
+            (_, Use::Write) => Ok(WRITE_FILE),
+            (_, Use::Execute) => Ok(EXECUTE),
+        }
+    }
+
+    fn make(&self, at: &Path, base: &Path, reason: Reason) -> Decision {
+        unlocked(&self.spot(base).lock)?;
+        let directories = if at.parent() == Some(base) { 0 } else { MAKE_DIR };
+        self.granted(base, MAKE_REG | WRITE_FILE | directories, reason)
+    }
+
+    /// Landlock gives what any rule at or above the path gives.
+    fn granted(&self, at: &Path, wanted: u64, reason: Reason) -> Decision {
+        let Some(landlock) = &self.plan.landlock else {
+            return Ok(reason);
+        };
+        let above = landlock.rules.iter().filter(|(path, _)| at.starts_with(path));
+        let rights = above.fold(0, |rights, (_, more)| rights | more);
+        if rights & wanted == wanted {
+            Ok(reason)
+        } else {
+            Err(Reason::Rights)
+        }
+    }
+
+    /// The clause that hides this name when it comes into being during the run.
+    fn hidden_later(&self, at: &Path) -> Option<String> {
+        let mut names = self.plan.watches.iter().filter(|w| w.response == Response::Hide);
+        let by_name = names
+            .find(|watch| at.starts_with(&watch.path))
+            .map(|w| w.clause.clone());
+        by_name.or_else(|| {
+            let mut patterns = self.plan.glob_watches.iter();
+            let hides = |base: &Path, pattern: &str| match (at.strip_prefix(base), Glob::new(pattern)) {
+                (Ok(rest), Ok(glob)) => glob.covers(rest),
+                (Ok(_), Err(_)) => true,
+                (Err(_), _) => false,
+            };
+            let watch = patterns.find(|watch| hides(&watch.base, &watch.pattern));
+            watch.map(|watch| watch.clause.clone())
+        })
+    }
+}
+
+fn unlocked(lock: &Lock) -> Result<(), Reason> {
+    match lock {
+        Lock::Open => Ok(()),
+        Lock::ReadOnly => Err(Reason::ReadOnly),
+        Lock::Protected(at) => Err(Reason::Protected { at: at.clone() }),
+        Lock::Held(at) => Err(Reason::Held { at: at.clone() }),
+    }
+}
+
+fn step(plan: &SandboxPlan, reason: &Reason) -> Option<Step> {
+    match (reason, plan.containment) {
+        (Reason::Uncontained | Reason::WrongKind { .. } | Reason::Circle, _) => None,
+        (Reason::Rights, _) | (_, Containment::Landlock) => Some(Step::Landlock),
+        (Reason::HiddenLater { .. }, _) => Some(Step::Watch),
+        (Reason::Held { .. }, _) => Some(Step::Placeholders),
+        (
+            Reason::Shown
+            | Reason::Private
+            | Reason::Made
+            | Reason::Device
+            | Reason::Kernel
+            | Reason::NotShown
+            | Reason::Hidden { .. }
+            | Reason::Protected { .. }
+            | Reason::ReadOnly,
+            _,
+        ) => Some(Step::Mounts),
+    }
+}
+
+#[cfg(test)]
+#[path = "answer_tests.rs"]
+mod tests;

@@ -1,0 +1,242 @@
+//! What a run created, changed and deleted where it could write, without a copy of the tree.
+//!
+//! Before the command starts the names are listed (nothing is opened but directories, no file is looked at). After it has
+//! ended every file is looked at once, for its inode's last change. Only a run that is to be reported pays for this.
+//! docs/changed-files.md says what the list means.
+//! INVARIANT: whatever could not be looked at is named; nothing outside the trees that the command could write is.
+
+mod after;
+mod before;
+mod crew;
+mod rows;
+mod since;
+mod walk;
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+pub(super) use crew::Crew;
+pub use rows::{Change, Changed, Changes, Doubt, Found, Judge, Verdict};
+pub(super) use since::Since;
+
+use super::setids::{self, Strip};
+use crate::plan::{Access, Kind, MountStep, SandboxPlan};
+use crate::sys::dir::{self, Facts, FileKind, Times};
+use crate::sys::path;
+use after::{Look, Memory};
+use before::Names;
+use rows::Pending;
+
+/// The trees in which the command can create names. None of them lies in another.
+fn trees(plan: &SandboxPlan) -> Vec<&Path> {
+    let all = &plan.git.trees;
+    let inner = |tree: &&PathBuf| !all.iter().any(|other| *tree != other && tree.starts_with(other));
+    let mut tops: Vec<&Path> = all.iter().filter(inner).map(PathBuf::as_path).collect();
+    tops.sort();
+    tops.dedup();
+    tops
+}
+
+/// Single files that the command can write.
+fn files(plan: &SandboxPlan) -> impl Iterator<Item = &Path> {
+    let trees = trees(plan);
+    plan.mounts.iter().filter_map(move |step| {
+        let MountStep::Bind {
+            from,
+            kind: Kind::File,
+            access: Access::ReadWrite,
+            ..
+        } = step
+        else {
+            return None;
+        };
+        let apart = !trees.iter().any(|tree| from.starts_with(tree));
+        apart.then_some(from.as_path())
+    })
+}
+
+/// Is there anything that a run of this plan could change?
+pub(super) fn concerns(plan: &SandboxPlan) -> bool {
+    !plan.git.trees.is_empty() || files(plan).next().is_some()
+}
+
+/// What the writable trees held before the run.
+#[derive(Debug)]
+pub(super) struct Before {
+    trees: Vec<(PathBuf, Result<Names, Doubt>)>,
+    files: Vec<(PathBuf, Option<Facts>)>,
+}
+
+impl Before {
+    /// Lists them. The command must not have started, and must not start before this returns.
+    pub(super) fn list(plan: &SandboxPlan) -> Self {
+        let skipped = skipped(plan);
+        let names = |tree: &Path| {
+            let listed = path::open_dir_exact(tree).and_then(|top| Names::list(top, tree, &|at| skipped.contains(at)));
+            match listed {
+                Ok(Some(names)) => Ok(names),
+                Ok(None) => Err(Doubt::TooMany),
+                Err(_) => Err(Doubt::Unreadable),
+            }
+        };
+        Self {
+            trees: trees(plan)
+                .into_iter()
+                .map(|tree| (tree.to_owned(), names(tree)))
+                .collect(),
+            files: files(plan).map(|file| (file.to_owned(), look(file))).collect(),
+        }
+    }
+}
+
+fn look(file: &Path) -> Option<Facts> {
+    let held = path::open_exact(file).ok()?;
+    dir::facts_at(held.as_fd(), OsStr::new("")).ok()
+}
+
+/// Directories that the sandbox has something of its own in place of.
+fn skipped(plan: &SandboxPlan) -> HashSet<&Path> {
+    let composed = plan.mounts.iter().filter_map(|step| match step {
+        MountStep::Compose { at, .. } | MountStep::Private { at, .. } => Some(at.as_path()),
+        MountStep::Bind { .. }
+        | MountStep::Dir { .. }
+        | MountStep::Symlink { .. }
+        | MountStep::File { .. }
+        | MountStep::Copy { .. }
+        | MountStep::Proc { .. }
+        | MountStep::Devpts { .. }
+        | MountStep::Pin { .. }
+        | MountStep::Protect { .. }
+        | MountStep::Hide { .. } => None,
+    });
+    composed.collect()
+}
+
+/// What a look at the trees after the run has found.
+#[derive(Debug, Default)]
+pub(super) struct Aftermath {
+    /// `None` if nobody asked.
+    pub(super) changes: Option<Changes>,
+    /// Files that lost a setuid or setgid bit or capabilities.
+    pub(super) stripped: Vec<PathBuf>,
+    /// Trees that could not be looked through for such files.
+    pub(super) not_stripped: Vec<PathBuf>,
+}
+
+impl Aftermath {
+    fn take(&mut self, tree: &Path, strip: Option<Strip>) {
+        let Some(strip) = strip else { return };
+        self.stripped.extend(strip.stripped);
+        if strip.failed {
+            self.not_stripped.push(tree.to_owned());
+        }
+    }
+}
+
+/// Looks at the trees after the run. Nothing of the sandbox may be left.
+pub(super) fn after(plan: &SandboxPlan, since: Since, asked: Option<(&Before, &dyn Judge)>, crew: Crew) -> Aftermath {
+    let since = since.corrected();
+    let mut found = Aftermath::default();
+    let mut privileged: Vec<(&Path, Kind)> = setids::trees(plan).collect();
+    if let Some((before, judge)) = asked {
+        found.changes = Some(compare(plan, since, before, judge, |tree, memory| {
+            // One walk serves both.
+            let here = |one: &(&Path, Kind)| *one == (tree, Kind::Dir);
+            let strip = privileged.iter().any(here).then(|| Strip::new(times_in(tree)));
+            privileged.retain(|one| !here(one));
+            let mut look = crew::look(tree, Look::new(since, Some(memory), strip), crew);
+            found.take(tree, look.strip.take());
+            look
+        }));
+    }
+    for (tree, kind) in privileged {
+        let mut strip = Strip::new(times_in(tree));
+        match kind {
+            Kind::Dir => {
+                let look = crew::look(tree, Look::new(since, None, Some(strip)), crew);
+                found.take(tree, look.strip);
+            }
+            Kind::File => {
+                strip.single(tree, since);
+                found.take(tree, Some(strip));
+            }
+        }
+    }
+    found.stripped.sort();
+    found
+}
+
+fn compare<'m>(
+    plan: &SandboxPlan,
+    since: Since,
+    before: &'m Before,
+    judge: &'m dyn Judge,
+    mut through: impl for<'l> FnMut(&'l Path, Memory<'l>) -> Look<'l>,
+) -> Changes {
+    let ours: HashSet<PathBuf> = plan.placeholders.iter().map(|p| p.dir.join(&p.name)).collect();
+    let skipped = skipped(plan);
+    let skipped = |at: &Path| skipped.contains(at);
+    let mut changes = Changes::default();
+    let mut pending = Pending::default();
+    for (tree, names) in &before.trees {
+        let names = match names {
+            Ok(names) => names,
+            Err(doubt) => {
+                changes.doubt(tree, *doubt);
+                continue;
+            }
+        };
+        let times = times_in(tree);
+        if let Some(doubt) = doubtful(times) {
+            changes.doubt(tree, doubt);
+        }
+        let memory = Memory {
+            names,
+            times,
+            judge,
+            ours: &ours,
+            skipped: &skipped,
+        };
+        let look = through(tree, memory);
+        changes.merge(look.changes);
+        pending.merge(look.pending);
+    }
+    for (path, was) in &before.files {
+        let now = look(path);
+        let change = match (was, &now) {
+            (Some(_), None) => Change::Deleted,
+            (None, Some(_)) => Change::Created,
+            (Some(was), Some(now)) if was != now || since.covers(now.changed) => Change::Changed,
+            (Some(_), Some(_)) | (None, None) => continue,
+        };
+        let Some(facts) = now.or(*was) else { continue };
+        let found = Found {
+            path,
+            change,
+            kind: facts.kind,
+            mode: facts.mode,
+            target: None,
+        };
+        let size = now.filter(|now| now.kind == FileKind::File).map(|now| now.size);
+        changes.add(&mut pending, &found, size, judge);
+    }
+    changes.settle(pending);
+    changes
+}
+
+/// Why a change could go unseen.
+fn doubtful(times: Times) -> Option<Doubt> {
+    match times {
+        Times::Tell => None,
+        Times::MissMappings => Some(Doubt::InMemory),
+        Times::Elsewhere => Some(Doubt::ForeignTimes),
+    }
+}
+
+/// What the filesystem of a tree is like. Who cannot be asked is not believed.
+fn times_in(tree: &Path) -> Times {
+    let times = path::open_exact(tree).and_then(|top| dir::times_of(top.as_fd()));
+    times.unwrap_or(Times::Elsewhere)
+}

@@ -1,0 +1,397 @@
+//! Would the sandbox let a call through? Asked of the sandbox's own root, held open, and of the plan's Landlock rules.
+//!
+//! For the report only. What is found here the command can find out itself, so it may take time before the call goes on.
+//! INVARIANT (never out): every lookup starts at the sandbox's root and stays below it, wherever links lead.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use super::row::Because;
+use super::want::Want;
+use crate::plan::{Access, Containment, MountStep, SandboxPlan};
+use crate::sys::landlock::{EXECUTE, READ_DIR, READ_FILE, WRITE_FILE};
+use crate::sys::look::{self, Facts, Last, MountFlags};
+
+const REMOVE_FILE: u64 = 1 << 5;
+const MAKE_REG: u64 = 1 << 8;
+
+/// Links that are followed before a path is given up, fewer than the kernel would.
+const MOST_LINKS: usize = 8;
+
+/// What would become of a call.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Judgement {
+    /// Nothing of the sandbox stands in the way. `lasting`: and nothing inside can change that.
+    Passes { lasting: bool },
+    /// The sandbox refuses it. `path`: without links, as far as it exists inside.
+    Refused {
+        path: PathBuf,
+        because: Because,
+        lasting: bool,
+    },
+}
+
+const PASSES: Judgement = Judgement::Passes { lasting: false };
+
+/// Something that is there.
+struct Found {
+    path: PathBuf,
+    facts: Facts,
+    mount: MountFlags,
+}
+
+/// What a lookup ended at.
+enum Place {
+    Found(Found),
+    /// `above` is there, and `path` below it is not.
+    Missing {
+        above: Found,
+        path: PathBuf,
+    },
+    /// Neither: a loop, a name that is too long, a file where a directory should be.
+    Unclear,
+}
+
+pub(super) struct Inside<'a> {
+    root: OwnedFd,
+    plan: &'a SandboxPlan,
+    /// Trees in which the command can change names.
+    writable: Vec<&'a Path>,
+    /// Names that are there only so that nobody can make them.
+    placeholders: BTreeSet<PathBuf>,
+    covered: BTreeSet<&'a Path>,
+}
+
+impl<'a> Inside<'a> {
+    pub(super) fn new(root: OwnedFd, plan: &'a SandboxPlan) -> Self {
+        let covered = |step: &'a MountStep| {
+            if let MountStep::Hide { at, .. } = step {
+                Some(at.as_path())
+            } else {
+                None
+            }
+        };
+        Self {
+            root,
+            plan,
+            writable: writable(plan),
+            placeholders: plan.placeholders.iter().map(|p| p.dir.join(&p.name)).collect(),
+            covered: plan.mounts.iter().filter_map(covered).collect(),
+        }
+    }
+
+    pub(super) fn judge(&self, path: &Path, want: Want, last: Last) -> Judgement {
+        if want.is_about_the_name() {
+            return self.judge_name(path, want);
+        }
+        if want == Want::Read && self.reads_plainly(path) {
+            return Judgement::Passes {
+                lasting: self.is_lasting(path, path),
+            };
+        }
+        match self.find(path, last, MOST_LINKS) {
+            Place::Unclear => PASSES,
+            Place::Found(found) => self.judge_found(path, found, want),
+            Place::Missing { above, path: missing } => {
+                let makes = matches!(want, Want::WriteOrMake | Want::ReadOrMake);
+                let lasting = self.is_lasting(path, &above.path);
+                if self.is_covered(&above) {
+                    return refused(missing, Because::Covered, lasting);
+                }
+                if makes && missing.parent() == Some(above.path.as_path()) {
+                    return match self.against_entry(&above, MAKE_REG) {
+                        None => PASSES,
+                        Some(because) => refused(missing, because, lasting),
+                    };
+                }
+                refused(missing, Because::Absent, lasting)
+            }
+        }
+    }
+
+    /// The usual case, with one look: reading what is granted, by its own name.
+    fn reads_plainly(&self, path: &Path) -> bool {
+        let granted = !has_dots(path)
+            && !self.lacks(path, READ_FILE | READ_DIR)
+            && !self.covered.contains(path)
+            && !self.placeholders.contains(path);
+        let found = granted.then(|| look::plainly_in_root(self.root.as_fd(), path));
+        let Some(Ok(handle)) = found else {
+            return false;
+        };
+        if !self.plan.identity.from_root && self.plan.glob_watches.is_empty() {
+            return true;
+        }
+        let facts = look::facts(handle.as_fd());
+        facts.is_ok_and(|facts| !is_mask(&facts) && !self.is_foreign(&facts, 4))
+    }
+
+    fn judge_found(&self, asked: &Path, found: Found, want: Want) -> Judgement {
+        let is_dir = found.facts.mode & libc::S_IFMT == libc::S_IFDIR;
+        let is_file = found.facts.mode & libc::S_IFMT == libc::S_IFREG;
+        let lasting = self.is_lasting(asked, &found.path);
+        let no = |path: PathBuf, because| refused(path, because, lasting);
+        if self.placeholders.contains(&found.path) {
+            // To whom it only reads, nothing is there.
+            let writes = matches!(want, Want::Write | Want::WriteOrMake | Want::Change);
+            return if writes {
+                no(found.path, Because::ReadOnly)
+            } else {
+                PASSES
+            };
+        }
+        if self.is_covered(&found) {
+            return if want == Want::Look {
+                PASSES
+            } else {
+                no(found.path, Because::Covered)
+            };
+        }
+        let rights = match want {
+            Want::Read | Want::ReadOrMake if is_dir => READ_DIR,
+            Want::Read | Want::ReadOrMake => READ_FILE,
+            Want::Write | Want::WriteOrMake => WRITE_FILE,
+            Want::Execute => EXECUTE | READ_FILE,
+            Want::Change | Want::Look | Want::Connect | Want::Make | Want::Replace | Want::Remove => 0,
+        };
+        let writes = matches!(want, Want::Write | Want::WriteOrMake | Want::Change);
+        if writes && is_dir && want != Want::Change {
+            return PASSES;
+        }
+        if writes && found.mount.read_only && (is_file || is_dir) {
+            return no(found.path, Because::ReadOnly);
+        }
+        if want == Want::Execute && is_file && found.mount.no_exec {
+            return no(found.path, Because::NotGranted);
+        }
+        if self.lacks(&found.path, rights) {
+            return no(found.path, Because::NotGranted);
+        }
+        let mode = match want {
+            Want::Read | Want::ReadOrMake => 4,
+            Want::Write | Want::WriteOrMake => 2,
+            Want::Execute => 1,
+            Want::Change | Want::Look | Want::Connect | Want::Make | Want::Replace | Want::Remove => 0,
+        };
+        if self.is_foreign(&found.facts, mode) {
+            return no(found.path, Because::Owner);
+        }
+        Judgement::Passes { lasting }
+    }
+
+    /// Making, replacing or removing a name: its directory decides.
+    fn judge_name(&self, path: &Path, want: Want) -> Judgement {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return PASSES;
+        };
+        let above = match self.find(parent, Last::Follow, MOST_LINKS) {
+            Place::Unclear => return PASSES,
+            Place::Missing { above, path: missing } => {
+                let because = if self.is_covered(&above) {
+                    Because::Covered
+                } else {
+                    Because::Absent
+                };
+                let lasting = self.is_lasting(path, &above.path);
+                return refused(missing.join(name), because, lasting);
+            }
+            Place::Found(found) => found,
+        };
+        let full = above.path.join(name);
+        let lasting = self.is_lasting(path, &above.path);
+        let there = self.open(&full, Last::Itself).ok();
+        if self.placeholders.contains(&full) {
+            return refused(full, Because::ReadOnly, lasting);
+        }
+        match (want, &there) {
+            // As without a sandbox: it exists already, or does not.
+            (Want::Make, Some(_)) => return Judgement::Passes { lasting },
+            (Want::Remove, None) => return refused(full, Because::Absent, lasting),
+            (Want::Remove | Want::Replace, Some(found)) if found.facts.is_mount => {
+                return refused(full, Because::Pinned, lasting);
+            }
+            _ => {}
+        }
+        let right = if want == Want::Remove { REMOVE_FILE } else { MAKE_REG };
+        match self.against_entry(&above, right) {
+            Some(because) => refused(full, because, lasting),
+            None => Judgement::Passes { lasting },
+        }
+    }
+
+    /// What keeps a name from being made or removed in a directory.
+    fn against_entry(&self, dir: &Found, right: u64) -> Option<Because> {
+        if self.is_covered(dir) {
+            Some(Because::Covered)
+        } else if dir.mount.read_only {
+            Some(Because::ReadOnly)
+        } else if self.lacks(&dir.path, right) {
+            Some(Because::NotGranted)
+        } else if self.is_foreign(&dir.facts, 3) {
+            Some(Because::Owner)
+        } else {
+            None
+        }
+    }
+
+    fn is_covered(&self, found: &Found) -> bool {
+        // A name that a pattern covers was covered when it appeared.
+        is_mask(&found.facts) || self.covered.contains(found.path.as_path())
+    }
+
+    fn lacks(&self, path: &Path, rights: u64) -> bool {
+        let Some(landlock) = &self.plan.landlock else {
+            return false;
+        };
+        let given = landlock
+            .rules
+            .iter()
+            .filter(|(at, _)| lies_in(path, at))
+            .fold(0, |given, (_, rights)| given | rights);
+        rights & !given != 0
+    }
+
+    /// Root's sandbox runs as somebody else: what root may do, that user may not.
+    fn is_foreign(&self, facts: &Facts, mode: u32) -> bool {
+        let identity = &self.plan.identity;
+        if !identity.from_root {
+            return false;
+        }
+        let shift = if facts.uid == identity.uid {
+            6
+        } else if facts.gid == identity.gid {
+            3
+        } else {
+            0
+        };
+        (facts.mode >> shift) & mode != mode
+    }
+
+    /// Can nothing inside make this path lead elsewhere?
+    fn is_lasting(&self, asked: &Path, found: &Path) -> bool {
+        let fixed = |path: &Path| !self.writable.iter().any(|tree| lies_in(path, tree));
+        fixed(asked) && fixed(found) && (!has_dots(asked) || fixed(&without_dots(asked)))
+    }
+
+    fn open(&self, path: &Path, last: Last) -> io::Result<Found> {
+        let handle = look::in_root(self.root.as_fd(), path, last)?;
+        let path = look::name_of(handle.as_fd())?;
+        // What has been removed meanwhile has no name, and what is no path (`pipe:[…]`) leads nowhere.
+        if !path.is_absolute() || path.as_os_str().as_encoded_bytes().ends_with(b" (deleted)") {
+            return Err(io::Error::from_raw_os_error(libc::ELOOP));
+        }
+        Ok(Found {
+            facts: look::facts(handle.as_fd())?,
+            mount: look::mount_flags(handle.as_fd())?,
+            path,
+        })
+    }
+
+    fn find(&self, path: &Path, last: Last, links: usize) -> Place {
+        let missing = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EACCES));
+        match self.open(path, last) {
+            Ok(found) => return Place::Found(found),
+            Err(error) if missing(&error) => {}
+            Err(_) => return Place::Unclear,
+        }
+        // What is there comes before what is not: with a path of thousands of names, looking at each would take long.
+        let above: Vec<&Path> = path.ancestors().skip(1).collect();
+        let nearest = above.partition_point(|dir| self.open(dir, Last::Follow).is_err_and(|error| missing(&error)));
+        let Some(dir) = above.get(nearest) else {
+            return Place::Unclear;
+        };
+        match (self.open(dir, Last::Follow), path.strip_prefix(dir)) {
+            (Ok(found), Ok(rest)) => self.below(found, rest, last, links),
+            (Err(_), _) | (_, Err(_)) => Place::Unclear,
+        }
+    }
+
+    /// The first name of `rest` cannot be entered: it is not there, or a link that leads nowhere.
+    fn below(&self, above: Found, rest: &Path, last: Last, links: usize) -> Place {
+        let mut names = rest.components();
+        let first = names.next().map(|name| name.as_os_str().to_owned()).unwrap_or_default();
+        let left = names.as_path();
+        if rest.components().any(|c| matches!(c, Component::ParentDir)) {
+            // What lies above nothing is nowhere.
+            return Place::Unclear;
+        }
+        let full = above.path.join(&first);
+        let link = look::in_root(self.root.as_fd(), &full, Last::Itself).and_then(|h| look::link_of(h.as_fd()));
+        match link {
+            Ok(target) if links > 0 => {
+                let mut next = above.path.join(target);
+                if left != OsStr::new("") {
+                    next.push(left);
+                }
+                self.find(&next, last, links - 1)
+            }
+            Ok(_) => Place::Unclear,
+            Err(_) => Place::Missing {
+                path: above.path.join(rest),
+                above,
+            },
+        }
+    }
+}
+
+fn refused(path: PathBuf, because: Because, lasting: bool) -> Judgement {
+    Judgement::Refused { path, because, lasting }
+}
+
+/// Nobody can open it: something of ours that covers what lies below.
+fn is_mask(facts: &Facts) -> bool {
+    facts.is_mount && facts.mode & 0o7777 == 0
+}
+
+/// `Path::starts_with` by bytes, for paths without `//`: asked a dozen times for each call. More than it covers is not granted.
+fn lies_in(path: &Path, tree: &Path) -> bool {
+    let (path, tree) = (path.as_os_str().as_bytes(), tree.as_os_str().as_bytes());
+    let rest = path.strip_prefix(tree);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || tree == b"/")
+}
+
+fn has_dots(path: &Path) -> bool {
+    path.as_os_str().as_bytes().windows(3).any(|part| part == b"/..")
+}
+
+/// With each `..` taken together with the name before it.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::Normal(_) | Component::RootDir | Component::CurDir | Component::Prefix(_) => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// Where the command can change what names lead to.
+fn writable(plan: &SandboxPlan) -> Vec<&Path> {
+    if plan.containment != Containment::Namespaces {
+        return vec![Path::new("/")];
+    }
+    plan.mounts
+        .iter()
+        .filter_map(|step| {
+            if let MountStep::Bind {
+                at,
+                access: Access::ReadWrite,
+                ..
+            }
+            | MountStep::Private { at, .. }
+            | MountStep::Compose { at, .. }
+            | MountStep::Proc { at }
+            | MountStep::Devpts { at } = step
+            {
+                Some(at.as_path())
+            } else {
+                None
+            }
+        })
+        .collect()
+}

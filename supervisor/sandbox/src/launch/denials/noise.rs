@@ -1,0 +1,89 @@
+//! Refusals that every program causes and nobody needs to know of. docs/denials.md repeats this list.
+//!
+//! Pure. INVARIANT: nothing that could hold a secret is on it, and nothing that is written to.
+
+use std::path::Path;
+
+use super::row::DeniedKind;
+
+/// A place and why it is asked for.
+struct Noise {
+    /// A file, or a directory with everything below it.
+    at: &'static str,
+    #[cfg_attr(
+        not(test),
+        allow(dead_code, reason = "read by the test that compares the list with the documentation")
+    )]
+    why: &'static str,
+}
+
+const fn noise(at: &'static str, why: &'static str) -> Noise {
+    Noise { at, why }
+}
+
+const NOISE: &[Noise] = &[
+    noise("/etc/ld.so.preload", "the loader looks for it at each start"),
+    noise("/etc/ld-nix.so.preload", "the loader looks for it at each start"),
+    noise("/etc/suid-debug", "the C library looks for it at each start"),
+    noise("/etc/locale.alias", "the C library, for names of languages"),
+    noise("/etc/bindresvport.blacklist", "the C library, before some connections"),
+    noise("/etc/selinux", "asks whether SELinux is on"),
+    noise("/etc/nscd.conf", "asks for a cache of names"),
+    noise("/var/run/nscd", "asks for a cache of names"),
+    noise("/run/nscd", "asks for a cache of names"),
+    noise("/var/db/nscd", "asks for a cache of names"),
+    noise("/var/cache/nscd", "asks for a cache of names"),
+    noise("/etc/inputrc", "line editing"),
+    noise("/etc/profile", "a shell's start-up file"),
+    noise("/etc/profile.d", "a shell's start-up file"),
+    noise("/etc/bash.bashrc", "a shell's start-up file"),
+    noise("/etc/machine-id", "asks which machine this is"),
+    noise("/var/lib/dbus/machine-id", "asks which machine this is"),
+    noise("/etc/terminfo", "describes terminals"),
+    noise("/etc/debuginfod", "debuggers"),
+    noise("/etc/crypto-policies", "asks for the system's choice of ciphers"),
+    noise("/proc/sys/kernel/cap_last_cap", "counts capabilities"),
+    noise("/proc/sys/vm/overcommit_memory", "memory allocators"),
+    noise("/proc/sys/vm/nr_hugepages", "memory allocators"),
+    noise("/sys/devices/system/cpu", "counts processors"),
+    noise("/sys/devices/system/node", "counts processors"),
+    noise("/sys/fs/cgroup", "asks for limits of its own"),
+    noise("/sys/fs/selinux", "asks whether SELinux is on"),
+    noise("/sys/kernel/mm/transparent_hugepage", "memory allocators"),
+    noise("/sys/kernel/mm/hugepages", "memory allocators"),
+    noise("/sys/module/apparmor", "asks whether AppArmor is on"),
+];
+
+/// Is this left out of the report?
+pub(super) fn is_noise(kind: DeniedKind, path: &Path) -> bool {
+    match kind {
+        DeniedKind::Read | DeniedKind::Hidden | DeniedKind::Unix => {
+            NOISE.iter().any(|noise| path.starts_with(noise.at))
+        }
+        DeniedKind::Write | DeniedKind::Execute | DeniedKind::Syscall | DeniedKind::Network => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_lists_exactly_this() {
+        let document = include_str!("../../../../../docs/denials.md");
+        let written: Vec<&str> = document.lines().filter(|line| line.starts_with("| `/")).collect();
+        let listed: Vec<String> = NOISE
+            .iter()
+            .map(|noise| format!("| `{}` | {} |", noise.at, noise.why))
+            .collect();
+        assert_eq!(written, listed);
+    }
+
+    #[test]
+    fn a_neighbour_is_no_noise_and_neither_is_writing() {
+        assert!(is_noise(DeniedKind::Hidden, Path::new("/sys/fs/cgroup/cpu.max")));
+        assert!(!is_noise(DeniedKind::Hidden, Path::new("/sys/fs/cgroups")));
+        assert!(!is_noise(DeniedKind::Write, Path::new("/etc/ld.so.preload")));
+        assert!(!is_noise(DeniedKind::Hidden, Path::new("/etc/shadow")));
+    }
+}

@@ -1,0 +1,59 @@
+//! Whose calls the filter asks about, and who answers: the supervisor those of the canaries, the listener those of the command.
+
+use std::time::Duration;
+
+use super::Supervisor;
+use crate::launch::denials::{self, Denials};
+use crate::launch::outcome::LaunchError;
+use crate::receipt::{Answer, Receipt};
+
+impl Supervisor<'_> {
+    /// Answers a call of a canary. One of the command is for the listener, which is started for it if there is none yet.
+    pub(super) fn answer(&mut self) -> Result<(), LaunchError> {
+        let lost = |error| LaunchError::step("supervise", error);
+        // A receipt that is under way was sent before any call of the command.
+        while self.receipt.is_none() && self.hear().map_err(lost)? {}
+        if self.receipt.is_some() {
+            if self.questions.is_some() && self.denials.is_none() {
+                self.denials = denials::start(self.plan, self.table)?;
+            }
+            return self.hand_over().map_err(lost);
+        }
+        if let (Some(questions), Some(spec)) = (&self.questions, &self.plan.seccomp)
+            && denials::answer_canary(questions, spec, self.table).map_err(lost)?
+        {
+            self.notified += 1;
+        }
+        Ok(())
+    }
+
+    /// Gives the listener, if there is one, what it listens on.
+    pub(super) fn hand_over(&mut self) -> std::io::Result<()> {
+        match (&mut self.denials, self.questions.take()) {
+            (Some(denials), Some(questions)) => denials.hand_over(questions),
+            (_, questions) => {
+                self.questions = questions;
+                Ok(())
+            }
+        }
+    }
+
+    /// Without somebody to answer, the command would wait for ever: the run ends.
+    pub(super) fn look_after_listener(&mut self, ended: bool) {
+        let stuck = self.denials.as_mut().is_some_and(Denials::is_stuck);
+        if !self.unheard && (stuck || ended) {
+            self.unheard = true;
+            self.kill();
+        }
+    }
+
+    pub(super) fn file_receipt(&mut self, answers: &[Answer], duration: Duration) {
+        let receipt = Receipt::new(self.plan, answers, duration, self.notified);
+        if receipt.surprises().next().is_some() {
+            self.failure = Some(LaunchError::Canary {
+                receipt: receipt.clone(),
+            });
+        }
+        self.receipt = Some(receipt);
+    }
+}

@@ -1,0 +1,165 @@
+//! Calls that are allowed and of which the supervisor is told first, so that it can say what the sandbox refused.
+//!
+//! Pure: which calls, and where in their arguments the path or address is.
+//! INVARIANT (only told): being observed changes nothing about what a call may do. Paths can be exchanged by another thread
+//! after they were read, so what is learned here is for the report and never for a decision.
+
+use serde::{Deserialize, Serialize};
+
+/// How much is told of what the list allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Observe {
+    /// Only what the filter itself refuses.
+    Nothing,
+    /// Opening, executing, changing and connecting.
+    Attempts,
+    /// Also mere looks: stat, access, readlink. Hundreds of thousands in a large build.
+    Everything,
+}
+
+/// What a call wants with a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    /// Its flags are in this argument.
+    Open {
+        flags: u8,
+    },
+    /// `creat`: for writing, made or emptied.
+    Create,
+    Execute,
+    /// Remove a name.
+    Remove,
+    /// Make a name.
+    Make,
+    /// Move the first name to the second.
+    Rename,
+    /// Give the first a second name.
+    Link,
+    /// Change the file or its mode.
+    Change,
+    /// Look whether it is there, or what it is.
+    Look,
+}
+
+/// A path among the arguments: a pointer, and the directory descriptor it starts from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    pub dir: Option<u8>,
+    pub path: u8,
+}
+
+/// What an observed call looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    Path {
+        act: Act,
+        place: Place,
+        second: Option<Place>,
+    },
+    /// Address and length.
+    Connect {
+        address: u8,
+        length: u8,
+    },
+    Bind {
+        address: u8,
+        length: u8,
+    },
+    /// As `Connect`, only if there is an address.
+    Send {
+        address: u8,
+        length: u8,
+    },
+}
+
+const fn at(path: u8) -> Place {
+    Place { dir: None, path }
+}
+
+const fn in_dir(dir: u8, path: u8) -> Place {
+    Place { dir: Some(dir), path }
+}
+
+const fn one(act: Act, place: Place) -> Shape {
+    Shape::Path {
+        act,
+        place,
+        second: None,
+    }
+}
+
+const fn two(act: Act, place: Place, second: Place) -> Shape {
+    Shape::Path {
+        act,
+        place,
+        second: Some(second),
+    }
+}
+
+impl Observe {
+    /// What is told of the call of this name.
+    #[must_use]
+    pub fn shape(self, name: &str) -> Option<Shape> {
+        let attempt = match name {
+            "open" => one(Act::Open { flags: 1 }, at(0)),
+            "openat" => one(Act::Open { flags: 2 }, in_dir(0, 1)),
+            "creat" => one(Act::Create, at(0)),
+            "execve" => one(Act::Execute, at(0)),
+            "execveat" => one(Act::Execute, in_dir(0, 1)),
+            "unlink" | "rmdir" => one(Act::Remove, at(0)),
+            "unlinkat" => one(Act::Remove, in_dir(0, 1)),
+            "mkdir" | "mknod" => one(Act::Make, at(0)),
+            "mkdirat" | "mknodat" => one(Act::Make, in_dir(0, 1)),
+            "symlink" => one(Act::Make, at(1)),
+            "symlinkat" => one(Act::Make, in_dir(1, 2)),
+            "rename" => two(Act::Rename, at(0), at(1)),
+            "renameat" | "renameat2" => two(Act::Rename, in_dir(0, 1), in_dir(2, 3)),
+            "link" => two(Act::Link, at(0), at(1)),
+            "linkat" => two(Act::Link, in_dir(0, 1), in_dir(2, 3)),
+            "truncate" | "chmod" => one(Act::Change, at(0)),
+            "fchmodat" | "fchmodat2" => one(Act::Change, in_dir(0, 1)),
+            "connect" => Shape::Connect { address: 1, length: 2 },
+            "bind" => Shape::Bind { address: 1, length: 2 },
+            "sendto" => Shape::Send { address: 4, length: 5 },
+            _ => return self.look(name),
+        };
+        (self >= Self::Attempts).then_some(attempt)
+    }
+
+    fn look(self, name: &str) -> Option<Shape> {
+        let place = match name {
+            "stat" | "lstat" | "access" | "readlink" | "chdir" => at(0),
+            "newfstatat" | "statx" | "faccessat" | "faccessat2" | "readlinkat" => in_dir(0, 1),
+            _ => return None,
+        };
+        (self >= Self::Everything).then_some(one(Act::Look, place))
+    }
+
+    /// When the supervisor is told of the call of this name.
+    pub(super) fn told(self, name: &str) -> Told {
+        match self.shape(name) {
+            None => Told::Never,
+            Some(Shape::Send { address, .. }) => Told::WithPointer(address),
+            Some(Shape::Path { .. } | Shape::Connect { .. } | Shape::Bind { .. }) => Told::Always,
+        }
+    }
+}
+
+/// When the supervisor is told of a call that is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Told {
+    Never,
+    Always,
+    /// If this argument is not a null pointer: both halves count.
+    WithPointer(u8),
+}
+
+impl Told {
+    pub(super) fn holds(self, args: &[u64; 6]) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Always => true,
+            Self::WithPointer(arg) => args.get(usize::from(arg)).is_some_and(|value| *value != 0),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What `policy learn` writes lets the same command pass, and nothing of a secret.
+
+use std::fs;
+use std::path::PathBuf;
+
+use glee_tests::{Caller, Outcome, Policy, Run, World, binary};
+
+/// Fails at the first thing that is denied, like most programs.
+const CAREFUL: &str = "set -e
+cat @OUT/sdk/lib/1 @OUT/sdk/lib/2 @OUT/sdk/lib/3 > /dev/null
+cat @OUT/sdk/conf > /dev/null
+cat link_out/file > /dev/null
+@OUT/tools/run
+echo new > @OUT/result/new
+rm @OUT/result/old
+mkdir @OUT/result/dir
+echo done
+";
+
+/// Goes on after each denial.
+fn careless(world: &World) -> String {
+    world.fill(CAREFUL).replace("set -e\n", "").replace('\n', " || true\n")
+        + "cat @OUT/sdk/id_rsa @HOME/.ssh/id; ls / /home; true\n"
+}
+
+fn fill(world: &World) {
+    for file in [
+        "sdk/lib/1",
+        "sdk/lib/2",
+        "sdk/lib/3",
+        "sdk/conf",
+        "sdk/id_rsa",
+        "data/file",
+        "result/old",
+    ] {
+        world.file(&format!("@OUT/{file}"), "text\n");
+    }
+    world.file("@HOME/.ssh/id", "secret\n");
+    world.program("@OUT/tools/run", "#!/bin/sh\nexit 0\n");
+    world.link("@OUT/data", "@PROJECT/link_out");
+}
+
+fn learn(world: &World, flags: &[&str], command: &[&str]) -> (Outcome, PathBuf) {
+    let to = world.root().join("outside/learned.yml");
+    let _ = fs::remove_file(&to);
+    let program = binary().display().to_string();
+    let to_text = to.display().to_string();
+    let fixed = [program.as_str(), "policy", "learn", "--output", &to_text];
+    let after = ["--"].into_iter().chain(command.iter().copied());
+    let words = fixed.into_iter().chain(flags.iter().copied()).chain(after);
+    let outcome = Run::bare(world).command(words).go();
+    (outcome, to)
+}
+
+fn check(world: &World, file: &std::path::Path) {
+    let words = [
+        binary().display().to_string(),
+        "policy".into(),
+        "check".into(),
+        file.display().to_string(),
+    ];
+    let outcome = Run::bare(world).command(words).go();
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+}
+
+pub(crate) fn prove(caller: Caller) {
+    let world = World::new(caller);
+    fill(&world);
+    let script = world.fill(&careless(&world));
+    let before = Run::sandboxed(&world, Policy::Named("workspace"))
+        .command(["sh", "-c", CAREFUL])
+        .go();
+    assert_ne!(
+        before.code(),
+        Some(0),
+        "there was nothing to learn: {}",
+        before.describe()
+    );
+    let (outcome, file) = learn(&world, &[], &["sh", "-c", &script]);
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    assert!(
+        !outcome.says("done\n") || !world.path("@OUT/result/new").exists(),
+        "learning allowed it: {}",
+        outcome.describe()
+    );
+    check(&world, &file);
+    let text = fs::read_to_string(&file).expect("the policy was written");
+    assert!(text.contains("id_rsa"), "the secret is not even listed:\n{text}");
+    let after = Run::sandboxed(&world, Policy::Yaml(text.clone()))
+        .command(["sh", "-c", CAREFUL])
+        .go();
+    assert_eq!(
+        (after.code(), after.out().as_str()),
+        (Some(0), "done\n"),
+        "{}\n{text}",
+        after.describe()
+    );
+    for secret in ["@OUT/sdk/id_rsa", "@HOME/.ssh/id"] {
+        let denied = Run::sandboxed(&world, Policy::Yaml(text.clone()))
+            .command(["cat", secret])
+            .go();
+        assert_ne!(denied.code(), Some(0), "{secret} can be read: {text}");
+    }
+    let grants = text
+        .lines()
+        .filter(|line| line.starts_with("    - {path: "))
+        .filter(|line| !line.contains("as in workspace"));
+    assert!(grants.count() <= 7, "not the smallest:\n{text}");
+}
+
+/// Names that were refused are learned, although `workspace` has no network at all.
+pub(crate) fn prove_network(caller: Caller) {
+    let world = World::new(caller);
+    world.join_lab();
+    let ask = "import urllib.request as u; print(u.urlopen('http://allowed.test:8080/').read()[:5])";
+    let (outcome, file) = learn(&world, &[], &["/usr/bin/python3", "-c", ask]);
+    assert_ne!(outcome.code(), Some(0), "learning allowed it: {}", outcome.describe());
+    check(&world, &file);
+    let text = fs::read_to_string(&file).expect("the policy was written");
+    let after = Run::sandboxed(&world, Policy::Yaml(text.clone()))
+        .command(["/usr/bin/python3", "-c", ask])
+        .go();
+    assert_eq!(
+        (after.code(), after.out().as_str()),
+        (Some(0), "b'hello'\n"),
+        "{}\n{text}",
+        after.describe()
+    );
+}
+
+/// A command that stops at its first denial is learned from in several runs, and at the end has passed. Secrets have not.
+pub(crate) fn prove_permissive(caller: Caller) {
+    let world = World::new(caller);
+    fill(&world);
+    let script = world.fill("cat @OUT/sdk/id_rsa @HOME/.ssh/id\n") + CAREFUL;
+    let (outcome, file) = learn(&world, &["--permissive"], &["sh", "-c", &script]);
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    assert!(
+        outcome.says("done\n") && !outcome.says("text\n") && !outcome.says("secret\n"),
+        "{}",
+        outcome.describe()
+    );
+    assert!(world.path("@OUT/result/new").exists(), "{}", outcome.describe());
+    check(&world, &file);
+    let text = fs::read_to_string(&file).expect("the policy was written");
+    for secret in ["@OUT/sdk/id_rsa", "@HOME/.ssh/id"] {
+        let denied = Run::sandboxed(&world, Policy::Yaml(text.clone()))
+            .command(["cat", secret])
+            .go();
+        assert_ne!(denied.code(), Some(0), "{secret} can be read: {text}");
+    }
+}

@@ -1,0 +1,30 @@
+//! `policy explain` against reality: random policies and random questions, each answer checked by doing it in the sandbox.
+//! `policy learn` the same way: what it writes is run under.
+//!
+//! Small by default; `GLEE_SOAK=full` is the size of the promise. A failure prints the seed; `GLEE_SEED` repeats it.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests fail by panicking"
+)]
+
+mod ask;
+mod chance;
+mod granted;
+mod hints;
+mod learn;
+mod net;
+mod paths;
+mod policies;
+mod terrain;
+
+glee_tests::claims! {
+    a_tree_that_is_granted_and_denied_is_hidden => crate::granted::prove;
+    what_is_said_of_paths_and_variables_is_what_happens => crate::paths::prove;
+    what_a_hint_says_is_what_allows_it => crate::hints::prove;
+    what_is_said_of_connections_is_what_happens => crate::net::prove;
+    what_was_learned_lets_the_command_pass_and_no_secret => crate::learn::prove;
+    a_permissive_lesson_ends_when_the_command_passes => crate::learn::prove_permissive;
+    names_that_were_refused_are_learned => crate::learn::prove_network;
+}
