@@ -10,6 +10,7 @@
 
 #[path = "../compat/claims.rs"]
 mod claims;
+mod gvisor;
 mod images;
 mod killed;
 mod runs;

@@ -28,6 +28,7 @@ fn facts(rights: Rights) -> Facts {
             Rights::Root | Rights::Daemon => Controller::ALL.into_iter().collect(),
             Rights::User => BTreeSet::new(),
         },
+        has_runsc: true,
         mount_points: ["/", "/proc", "/root/app/data", "/home/ada/app/data"]
             .map(PathBuf::from)
             .into(),

@@ -65,7 +65,7 @@ impl Errand<'_> {
             .enable_all()
             .build()
             .map_err(|error| error.to_string())?;
-        let service = Service::find(self.engine, self.dir.path())?;
+        let service = Service::find(self.engine, self.plan.runtime, self.dir.path())?;
         let docker = runtime.block_on(connect(&service, self.engine))?;
         let image = runtime.block_on(self.image(&docker))?;
         if !line.wait() {
@@ -87,7 +87,7 @@ impl Errand<'_> {
         if removed.is_err() {
             // An idle service has ended by itself: another one for the rest.
             drop(service);
-            let service = Service::find(self.engine, self.dir.path())?;
+            let service = Service::find(self.engine, self.plan.runtime, self.dir.path())?;
             let docker = runtime.block_on(connect(&service, self.engine))?;
             runtime.block_on(self.remove(&docker))?;
         }

@@ -4,10 +4,22 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use glee_sandbox::cgroup::{self, Controller, Place};
 use glee_sandbox::sys::process;
+
+use crate::rundir;
+
+/// Where Podman looks for a runtime by name.
+const RUNSC: [&str; 6] = [
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/local/bin",
+    "/usr/local/sbin",
+    "/bin",
+    "/sbin",
+];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
@@ -42,6 +54,8 @@ pub struct Facts {
     pub rights: Rights,
     /// Limits that its groups can carry. Others it would ignore with a mere warning.
     pub controllers: BTreeSet<Controller>,
+    /// Is gVisor's `runsc` where Podman looks for it?
+    pub has_runsc: bool,
     /// Where something is mounted on this machine: a bind does not show what is mounted below it.
     pub mount_points: BTreeSet<PathBuf>,
 }
@@ -65,9 +79,17 @@ impl Facts {
             engine,
             rights,
             controllers: controllers.collect(),
-            mount_points: mount_points(&fs::read("/proc/self/mountinfo").unwrap_or_default()),
+            has_runsc: RUNSC.iter().any(|dir| Path::new(dir).join("runsc").exists()),
+            mount_points: reachable(mount_points(&fs::read("/proc/self/mountinfo").unwrap_or_default())),
         }
     }
+}
+
+/// Those that the caller can get to, but for those of other runs, which come and go.
+fn reachable(mut points: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+    let runs = rundir::base();
+    points.retain(|point| !point.starts_with(&runs) && fs::symlink_metadata(point).is_ok());
+    points
 }
 
 /// The fifth field of each line, with its octal escapes undone.

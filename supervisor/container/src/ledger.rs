@@ -3,6 +3,7 @@
 //! Pure. The clauses are those of the sandbox's own ledger. One that is not known here, or for which this engine has no setting,
 //! is refused by name.
 
+use glee_policy::resolved::Runtime;
 use glee_policy::{ResolvedPolicy, Source};
 use glee_sandbox::plan::{Coverage, SandboxPlan};
 
@@ -86,7 +87,10 @@ fn row(coverage: &Coverage, plan: &ContainerPlan, facts: &Facts, policy: &Resolv
     let note = coverage.note.as_deref();
     let row = match key {
         "fs.read" | "fs.write" => {
-            let row = Row::by(&["bind mount", "Landlock"]);
+            let row = match plan.runtime {
+                Runtime::Default => Row::by(&["bind mount", "Landlock"]),
+                Runtime::Runsc => Row::by(&["bind mount"]),
+            };
             match (note, &plan.image) {
                 (Some(note), _) => row.noting(note),
                 (None, Image::Pinned(_)) => row.noting("programs are the image's"),

@@ -7,6 +7,7 @@
 mod body;
 mod carry;
 pub mod facts;
+pub mod gvisor;
 mod image;
 mod layout;
 mod ledger;

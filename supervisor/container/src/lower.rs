@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use glee_policy::ResolvedPolicy;
+use glee_policy::resolved::Runtime;
 use glee_sandbox::contained::{Inside, Lookup, Made};
 use glee_sandbox::plan::{Containment, Namespace, SandboxPlan};
 use glee_sandbox::receipt::{Attempt, Canary};
@@ -14,6 +15,7 @@ use glee_sandbox::sys::landlock;
 use glee_sandbox::sys::limits::Resource;
 
 use crate::facts::{Facts, Rights};
+use crate::gvisor;
 use crate::layout::{Layout, is_engines};
 use crate::ledger;
 use crate::plan::{ContainerPlan, GroupLimits, Image, Network, Users};
@@ -63,6 +65,7 @@ pub fn lower(sandbox: &SandboxPlan, policy: &ResolvedPolicy, facts: &Facts) -> R
             help: "use `isolation: namespaces`, or `--backend native`".to_owned(),
         });
     }
+    gvisor::check(sandbox, policy, facts)?;
     let build = Layout::of(sandbox, image.is_some(), facts)?;
     let mounts = build.mounts;
     for path in mounts.keys() {
@@ -76,7 +79,7 @@ pub fn lower(sandbox: &SandboxPlan, policy: &ResolvedPolicy, facts: &Facts) -> R
     }
     let limits = group_limits(sandbox, facts);
     let table = Table::builtin().map_err(|_| Refused::SyscallTable)?;
-    let filter = sandbox.seccomp.ok_or(Refused::SyscallTable)?;
+    let filter = gvisor::filter(sandbox.seccomp.ok_or(Refused::SyscallTable)?, policy.runtime);
     let network = if sandbox.namespaces.contains(&Namespace::Net) {
         Network::None
     } else {
@@ -92,13 +95,14 @@ pub fn lower(sandbox: &SandboxPlan, policy: &ResolvedPolicy, facts: &Facts) -> R
             Rights::User => Users::KeepId,
             Rights::Root | Rights::Daemon => Users::Host,
         },
+        runtime: policy.runtime,
         network,
         limits,
         mounts,
         staged: build.staged,
         masked: build.masked,
         seccomp: seccomp_json::profile(&table, &filter),
-        inside: inside(sandbox, build.made, &limits, image.is_some(), filter),
+        inside: inside(sandbox, build.made, &limits, policy, filter),
         missing_limits: Vec::new(),
         ledger: Vec::new(),
     };
@@ -146,7 +150,14 @@ fn group_limits(sandbox: &SandboxPlan, facts: &Facts) -> GroupLimits {
     }
 }
 
-fn inside(sandbox: &SandboxPlan, made: Vec<Made>, limits: &GroupLimits, pinned: bool, filter: FilterSpec) -> Inside {
+fn inside(
+    sandbox: &SandboxPlan,
+    made: Vec<Made>,
+    limits: &GroupLimits,
+    policy: &ResolvedPolicy,
+    filter: FilterSpec,
+) -> Inside {
+    let pinned = policy.image.is_some();
     let mut landlock: Vec<_> = sandbox
         .landlock
         .iter()
@@ -174,9 +185,10 @@ fn inside(sandbox: &SandboxPlan, made: Vec<Made>, limits: &GroupLimits, pinned: 
             .copied()
             .filter(|(resource, _)| *resource != Resource::Nproc || limits.pids.is_none())
             .collect(),
-        landlock,
+        kernel: gvisor::kernel(policy.runtime),
+        landlock: (policy.runtime == Runtime::Default).then_some(landlock),
         filter,
-        canaries: canaries(sandbox),
+        canaries: gvisor::canaries(canaries(sandbox), policy.runtime),
         bait: None,
         deadline: sandbox.deadline,
         grace: sandbox.grace,
@@ -184,5 +196,6 @@ fn inside(sandbox: &SandboxPlan, made: Vec<Made>, limits: &GroupLimits, pinned: 
         terminals: [false; 3],
         size: None,
         ignored: Vec::new(),
+        umask: 0o022,
     }
 }

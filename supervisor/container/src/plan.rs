@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use glee_policy::resolved::Runtime;
 use glee_sandbox::contained::Inside;
 use glee_sandbox::plan::{Coverage, Kind};
 
@@ -93,6 +94,7 @@ pub struct ContainerPlan {
     pub image: Image,
     pub user: (u32, u32),
     pub users: Users,
+    pub runtime: Runtime,
     pub network: Network,
     pub limits: GroupLimits,
     /// By place inside, parents first.

@@ -255,7 +255,7 @@ pub(crate) fn sweep() {
 }
 
 /// A place of this user's own, the same for all its runs.
-fn base() -> PathBuf {
+pub(crate) fn base() -> PathBuf {
     let uid = process::geteuid();
     if uid == 0 {
         return PathBuf::from("/run/glee-containers");

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use glee_policy::resolved::Runtime;
 use glee_sandbox::sys::process::{self, Pid};
 use glee_sandbox::sys::socket;
 
@@ -38,11 +39,15 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    pub(crate) fn find(engine: Engine, dir: &Path) -> Result<Self, String> {
+    pub(crate) fn find(engine: Engine, runtime: Runtime, dir: &Path) -> Result<Self, String> {
+        if runtime == Runtime::Runsc {
+            // Nobody else's has the flags that it takes.
+            return start(dir, runtime);
+        }
         let listening = candidates(engine).into_iter().find(|path| is_listening(path));
         match (listening, engine) {
             (Some(socket), _) => Ok(Self { socket, ours: None }),
-            (None, Engine::Podman) => start(dir),
+            (None, Engine::Podman) => start(dir, runtime),
             (None, Engine::Docker) => Err(
                 "no Docker daemon listens on /var/run/docker.sock, and DOCKER_HOST names no other unix socket"
                     .to_owned(),
@@ -96,15 +101,33 @@ fn is_listening(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.file_type().is_socket()) && UnixStream::connect(path).is_ok()
 }
 
-fn start(dir: &Path) -> Result<Service, String> {
+/// The socket of the run's directory is mounted into the container, and pid 1 must be able to connect to it.
+const RUNSC: &[&str] = &[
+    "--runtime",
+    "runsc",
+    "--runtime-flag",
+    "host-uds=open",
+    "--runtime-flag",
+    "network=none",
+];
+
+fn start(dir: &Path, runtime: Runtime) -> Result<Service, String> {
     let socket = dir.join("api.sock");
     let log = dir.join("service.log");
     let output = fs::File::create(&log).map_err(|error| format!("cannot write `{}`: {error}", log.display()))?;
     let errors = output.try_clone().map_err(|error| error.to_string())?;
     let mut command = Command::new("podman");
-    if is_hybrid() && Path::new("/usr/sbin/runc").exists() {
+    match runtime {
+        Runtime::Runsc => drop(
+            command
+                .args(RUNSC)
+                .args(is_hybrid().then_some("--cgroup-manager=cgroupfs")),
+        ),
         // crun refuses a machine with both kinds of control groups.
-        command.args(["--runtime", "/usr/sbin/runc", "--cgroup-manager", "cgroupfs"]);
+        Runtime::Default if is_hybrid() && Path::new("/usr/sbin/runc").exists() => {
+            command.args(["--runtime", "/usr/sbin/runc", "--cgroup-manager", "cgroupfs"]);
+        }
+        Runtime::Default => {}
     }
     command
         .args([

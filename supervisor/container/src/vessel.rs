@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use glee_policy::resolved::Runtime;
 use glee_sandbox::cgroup;
 use glee_sandbox::contained::{Inside, PROGRAM};
 use glee_sandbox::launch::LaunchError;
@@ -28,6 +29,8 @@ impl Container {
         Ok(Self {
             sandbox: SandboxPlan {
                 canaries: plan.inside.canaries.clone(),
+                seccomp: Some(plan.inside.filter),
+                landlock: sandbox.landlock.clone().filter(|_| plan.inside.landlock.is_some()),
                 ..sandbox.clone()
             },
             plan,
@@ -106,7 +109,7 @@ impl Vessel for Container {
     }
 
     fn has_network(&self) -> bool {
-        self.plan.network == Network::None
+        self.plan.network == Network::None && self.plan.runtime == Runtime::Default
     }
 
     fn namespaces(&self) -> Vec<Namespace> {

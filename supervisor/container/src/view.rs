@@ -71,7 +71,10 @@ impl ContainerPlan {
         if let Some(bytes) = self.inside.watched_memory {
             writeln!(f, "watchdog       {bytes} bytes of memory (by pid 1)")?;
         }
-        writeln!(f, "landlock       {} rules (by pid 1)", self.inside.landlock.len())
+        match &self.inside.landlock {
+            Some(rules) => writeln!(f, "landlock       {} rules (by pid 1)", rules.len()),
+            None => writeln!(f, "landlock       none: gVisor has a kernel of its own"),
+        }
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::ffi::OsStr;
 
+use glee_container::gvisor::NOT_GIVEN;
 use glee_container::plan::ContainerPlan;
 use glee_container::{Container, Engine, Facts, Refused, RunDirError};
 use glee_policy::ResolvedPolicy;
-use glee_policy::resolved::Backend;
+use glee_policy::resolved::{Backend, Runtime};
 use glee_sandbox::plan::SandboxPlan;
 use glee_sandbox::survey::{FoundCommand, NotFound};
 
@@ -70,13 +71,34 @@ pub struct Settings {
 /// Lowers the plan to the settings of the policy's engine. `None`: it has none.
 pub fn settings(plan: &SandboxPlan, policy: &ResolvedPolicy) -> Result<Option<Settings>, ContainerError> {
     let Some(engine) = engine(policy.backend) else {
-        return Ok(None);
+        return match policy.runtime {
+            Runtime::Default => Ok(None),
+            Runtime::Runsc => Err(Refused::Clause {
+                clause: "runtime: runsc".to_owned(),
+                origin: policy
+                    .origins
+                    .get("runtime")
+                    .map_or_else(|| policy.name.clone(), ToString::to_string),
+                reason: "only a container engine starts gVisor".to_owned(),
+                help: "say `--backend podman`, or `runtime: default`".to_owned(),
+            }
+            .into()),
+        };
     };
     let plan = glee_container::lower::lower(plan, policy, &Facts::of(engine))?;
     Ok(Some(Settings { engine, plan }))
 }
 
 impl Settings {
+    /// What the report calls the walls, and what they do not give.
+    #[must_use]
+    pub fn walls(&self) -> (&'static str, &'static [&'static str]) {
+        match self.plan.runtime {
+            Runtime::Default => ("container", &[]),
+            Runtime::Runsc => ("gvisor", NOT_GIVEN),
+        }
+    }
+
     /// Makes the run's directory.
     pub fn container(self, plan: &SandboxPlan, run_id: &str) -> Result<Container, ContainerError> {
         Ok(Container::new(self.plan, plan, self.engine, run_id)?)

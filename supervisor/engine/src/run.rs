@@ -182,7 +182,9 @@ fn attempt(
     let contained = container::settings(&prepared.plan, policy)?;
     if let Some(settings) = &contained {
         report.backend = settings.engine.name();
-        report.layers.isolation = "container";
+        let (isolation, not_given) = settings.walls();
+        report.layers.isolation = isolation;
+        report.layers.not_given = not_given.to_vec();
     }
     let later = Later {
         project: &prepared.project,

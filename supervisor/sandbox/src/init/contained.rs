@@ -24,7 +24,7 @@ use crate::seccomp::{self, Arch, FilterSpec, Table};
 use crate::sys::canary::BaitName;
 use crate::sys::limits::Resource;
 use crate::sys::socket::{self, Wait};
-use crate::sys::{fd, process, term};
+use crate::sys::{fd, path, process, term};
 
 /// The name under which the supervisor's own program runs as pid 1.
 pub const NAME: &str = "glee-container-init";
@@ -51,6 +51,15 @@ pub enum Lookup {
     Inside,
 }
 
+/// Whose calls the processes of a container make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Kernel {
+    /// This machine's.
+    Host,
+    /// gVisor's, which has neither Landlock nor a listener for a filter, and gives no descriptor of its own to the host.
+    Gvisor,
+}
+
 /// What init needs of a plan. Paths are bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inside {
@@ -63,7 +72,9 @@ pub struct Inside {
     pub gid: u32,
     pub made: Vec<Made>,
     pub rlimits: Vec<(Resource, u64)>,
-    pub landlock: Vec<(OsString, u64)>,
+    pub kernel: Kernel,
+    /// `None`: the kernel has none.
+    pub landlock: Option<Vec<(OsString, u64)>>,
     pub filter: FilterSpec,
     /// What is tried before the command starts.
     pub canaries: Vec<Canary>,
@@ -77,6 +88,8 @@ pub struct Inside {
     /// Of the caller's terminal.
     pub size: Option<[u16; 4]>,
     pub ignored: Vec<i32>,
+    /// Of the caller.
+    pub umask: u32,
 }
 
 /// Descriptors that come with it, in this order: control socket, liveness pipe, 0, 1, 2, and a file with an `Inside`.
@@ -96,6 +109,7 @@ pub fn main() -> ! {
     if let Err(failed) = make(&inside.made) {
         give_up(&control, failed);
     }
+    path::umask(inside.umask);
     let ignored = inside.ignored.clone();
     let terminals = inside.terminals;
     let size = inside.size.map(term::Size::of_numbers);
@@ -213,12 +227,8 @@ fn plan(inside: Inside) -> SandboxPlan {
         glob_watches: Vec::new(),
         private_bytes: 0,
         rlimits: inside.rlimits,
-        landlock: Some(LandlockPlan {
-            rules: inside
-                .landlock
-                .into_iter()
-                .map(|(at, rights)| (at.into(), rights))
-                .collect(),
+        landlock: inside.landlock.map(|rules| LandlockPlan {
+            rules: rules.into_iter().map(|(at, rights)| (at.into(), rights)).collect(),
             deny_tcp: false,
         }),
         seccomp: Some(inside.filter),

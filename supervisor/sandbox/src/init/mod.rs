@@ -107,12 +107,15 @@ pub(crate) fn main(mut inheritance: Inheritance<'_>) -> ! {
         Err(failed) => give_up(&inheritance.control, failed),
     };
     let second = match inheritance.walls {
-        Walls::Ours => process::clone_into(0, None),
+        Walls::Ours => process::clone_into(0, None).map(|side| match side {
+            Side::Child => None,
+            Side::Parent { pid, .. } => Some(pid),
+        }),
         Walls::Engine => process::fork(),
     };
     match second.step("second process") {
-        Ok(Side::Child) => agent::main(inheritance, terminal),
-        Ok(Side::Parent { pid, .. }) => {
+        Ok(None) => agent::main(inheritance, terminal),
+        Ok(Some(pid)) => {
             drop(terminal);
             reap::main(inheritance, pid)
         }

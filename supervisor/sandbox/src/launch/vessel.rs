@@ -25,7 +25,7 @@ use super::warden::Warden;
 use super::{Caller, Child, lay_bait};
 use crate::cgroup;
 use crate::control::Order;
-use crate::init::contained::{HANDED, Inside};
+use crate::init::contained::{HANDED, Inside, Kernel};
 use crate::init::doors;
 use crate::plan::{Doors, Namespace, SandboxPlan};
 use crate::sys::event::{self, Want};
@@ -85,8 +85,16 @@ pub(super) fn start(
     caller: &Caller<'_>,
 ) -> Result<Child, LaunchError> {
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
-    vessel.stage()?;
-    let listener = listen(vessel)?;
+    if vessel.inside().kernel == Kernel::Gvisor && caller.terminals.contains(&true) {
+        return Err(LaunchError::Engine(
+            "gVisor has no terminal for us: redirect standard input, output and error".to_owned(),
+        ));
+    }
+    // What is staged is for the sandbox's user, whatever the caller's own files are for.
+    let umask = path::umask(0o022);
+    let staged = vessel.stage().and_then(|()| listen(vessel));
+    path::umask(umask);
+    let listener = staged?;
     carrier.go().map_err(named("carrier"))?;
     // While the engine is at work.
     let before = caller.judge.map(|_| Before::list(plan));
@@ -117,6 +125,7 @@ pub(super) fn start(
     };
     caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"))?;
     let inside = Inside {
+        umask,
         bait: child._bait.as_ref().map(|bait| bait.name().bytes()),
         terminals: caller.terminals,
         size: caller.size.map(Size::numbers),

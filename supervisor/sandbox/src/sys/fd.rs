@@ -36,10 +36,13 @@ pub fn put_at(fd: BorrowedFd<'_>, target: RawFd) -> io::Result<()> {
     done(unsafe { libc::dup2(fd.as_raw_fd(), target) })
 }
 
+/// The highest number that a descriptor can have. gVisor takes a larger one for a negative number.
+const LAST: u32 = i32::MAX as u32;
+
 /// Marks every descriptor from 3 up close-on-exec, so that exec leaves exactly 0, 1 and 2.
 pub fn close_on_exec_from_3() -> io::Result<()> {
     // SAFETY: close_range only changes descriptor flags.
-    check(unsafe { libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) }).map(drop)
+    check(unsafe { libc::syscall(libc::SYS_close_range, 3u32, LAST, libc::CLOSE_RANGE_CLOEXEC) }).map(drop)
 }
 
 /// Closes every descriptor from `first` to `last`, both included.
@@ -48,7 +51,7 @@ pub fn close_range(first: u32, last: u32) -> io::Result<()> {
         return Ok(());
     }
     // SAFETY: the caller gives up these descriptors; no owned value refers to them afterwards.
-    check(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0u32) }).map(drop)
+    check(unsafe { libc::syscall(libc::SYS_close_range, first, last.min(LAST), 0u32) }).map(drop)
 }
 
 /// Closes every descriptor from 3 up, but for one.

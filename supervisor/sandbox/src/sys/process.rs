@@ -65,21 +65,13 @@ pub fn clone_into(namespaces: libc::c_int, cgroup: Option<BorrowedFd<'_>>) -> io
     })
 }
 
-/// Forks where a filter knows no `clone3`: the older call, with no flag but the handle.
-pub fn fork() -> io::Result<Side> {
-    let mut pidfd: libc::c_int = -1;
-    let flags = libc::CLONE_PIDFD | libc::SIGCHLD;
+/// Forks where nobody knows `clone3`: the older call, without a flag. `None` in the child.
+pub fn fork() -> io::Result<Option<Pid>> {
     let none = std::ptr::null_mut::<libc::c_void>();
-    // SAFETY: `pidfd` outlives the call, which writes one int there; no stack is given, so the child goes on with a copy of
-    // this one, as after fork. The handle is the third argument on every architecture that we have.
-    let pid = check(unsafe { libc::syscall(libc::SYS_clone, flags, none, &raw mut pidfd, none, none) })?;
-    if pid == 0 {
-        return Ok(Side::Child);
-    }
-    Ok(Side::Parent {
-        pid: Pid(libc::pid_t::try_from(pid).unwrap_or(-1)),
-        pidfd: own(pidfd.into()),
-    })
+    // SAFETY: no stack is given and no flag asks for memory to be written, so the child goes on with a copy of this stack, as
+    // after fork.
+    let pid = check(unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, none, none, none, none) })?;
+    Ok((pid != 0).then(|| Pid(libc::pid_t::try_from(pid).unwrap_or(-1))))
 }
 
 /// A handle on a process; one that is a child of ours and not yet waited for cannot be confused with another.

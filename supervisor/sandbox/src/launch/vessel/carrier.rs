@@ -7,9 +7,9 @@ use std::time::Duration;
 use super::Vessel;
 use crate::launch::outcome::LaunchError;
 use crate::sys::event::{self, Want};
-use crate::sys::fd;
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::socket::{self, Wait};
+use crate::sys::{fd, path};
 
 /// How long its removal is waited for. The command is dead by then; the carrier goes on without us.
 const REMOVAL: Duration = Duration::from_secs(15);
@@ -69,6 +69,8 @@ pub(crate) fn start(vessel: &dyn Vessel) -> Result<Carrier, LaunchError> {
 fn settle(line: &Line) -> io::Result<()> {
     process::set_name(c"glee-carrier")?;
     process::setsid()?;
+    // The engine's files are not the caller's.
+    path::umask(0o022);
     event::reset_signals(&[])?;
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
         event::ignore(signal);
