@@ -246,7 +246,8 @@ fn what_differs_stands_in_the_document() {
             .unwrap_or_else(|| panic!("`{line}` has no words"));
         let (module, name) = test.split_once("::").unwrap_or_else(|| panic!("`{test}` is no test"));
         assert!(document.contains(words), "`{words}` does not stand in docs/backends.md");
-        let suites = ["escape", "cli"].map(|suite| format!("{suite}/{module}.rs"));
+        let suites =
+            ["escape", "compat", "agents", "denials", "changes", "cli"].map(|suite| format!("{suite}/{module}.rs"));
         let mut files = suites
             .iter()
             .filter(|file| Path::new(env!("CARGO_MANIFEST_DIR")).join(file).is_file());

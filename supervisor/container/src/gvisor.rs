@@ -63,7 +63,8 @@ pub(crate) fn check(sandbox: &SandboxPlan, policy: &ResolvedPolicy, facts: &Fact
     let later = sandbox.watches.iter().map(|watch| &watch.clause);
     let later = later.chain(sandbox.glob_watches.iter().map(|watch| &watch.clause));
     if let Some(clause) = later.min() {
-        let reason = "nothing can be mounted in gVisor while it runs, so what appears under that name later would be seen";
+        let reason =
+            "nothing can be mounted in gVisor while it runs, so what appears under that name later would be seen";
         return refused("fs.deny", clause, reason, "leave it out, or say `runtime: default`");
     }
     match &policy.network {
