@@ -273,5 +273,5 @@ fn keep_only(control: &OwnedFd, alive: &OwnedFd) -> io::Result<()> {
     let (low, high) = (a.min(b), a.max(b));
     fd::close_range(0, low.saturating_sub(1))?;
     fd::close_range(low + 1, high.saturating_sub(1))?;
-    fd::close_range(high + 1, u32::MAX)
+    fd::close_range(high + 1, fd::LAST)
 }

@@ -37,7 +37,7 @@ pub fn put_at(fd: BorrowedFd<'_>, target: RawFd) -> io::Result<()> {
 }
 
 /// The highest number that a descriptor can have. gVisor takes a larger one for a negative number.
-const LAST: u32 = i32::MAX as u32;
+pub const LAST: u32 = i32::MAX as u32;
 
 /// Marks every descriptor from 3 up close-on-exec, so that exec leaves exactly 0, 1 and 2.
 pub fn close_on_exec_from_3() -> io::Result<()> {
@@ -51,14 +51,14 @@ pub fn close_range(first: u32, last: u32) -> io::Result<()> {
         return Ok(());
     }
     // SAFETY: the caller gives up these descriptors; no owned value refers to them afterwards.
-    check(unsafe { libc::syscall(libc::SYS_close_range, first, last.min(LAST), 0u32) }).map(drop)
+    check(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0u32) }).map(drop)
 }
 
 /// Closes every descriptor from 3 up, but for one.
 pub fn close_others(kept: BorrowedFd<'_>) -> io::Result<()> {
     let kept = kept.as_raw_fd().unsigned_abs();
     close_range(3, kept.saturating_sub(1))?;
-    close_range(kept.max(2) + 1, u32::MAX)
+    close_range(kept.max(2) + 1, LAST)
 }
 
 /// Moves a descriptor to the lowest free number from `floor` up, close-on-exec.

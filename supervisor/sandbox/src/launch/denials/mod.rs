@@ -118,7 +118,7 @@ fn serve(plan: &SandboxPlan, spec: FilterSpec, table: &Table, socket: &OwnedFd) 
     }
     let number = socket.as_raw_fd().unsigned_abs();
     fd::close_range(0, number.saturating_sub(1))?;
-    fd::close_range(number + 1, u32::MAX)?;
+    fd::close_range(number + 1, fd::LAST)?;
     let (_, Some(questions)) = socket::receive(socket.as_fd(), Wait::Block)? else {
         // The run ended before there were any.
         return Ok(());

@@ -77,7 +77,7 @@ fn settle(line: &Line) -> io::Result<()> {
     }
     let number = line.0.as_raw_fd().unsigned_abs();
     fd::close_range(0, number.saturating_sub(1))?;
-    fd::close_range(number + 1, u32::MAX)?;
+    fd::close_range(number + 1, fd::LAST)?;
     fd::ensure_stdio()
 }
 
