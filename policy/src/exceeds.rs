@@ -210,6 +210,9 @@ impl Found<'_> {
         if both.image != asked.image {
             self.word("image", optional(&asked.image), optional(&base.image));
         }
+        if both.runtime != asked.runtime {
+            self.word("runtime", asked.runtime.word(), base.runtime.word());
+        }
         if both.model_access != asked.model_access && base.model_access == ModelAccess::None {
             self.word("model_access", asked.model_access.word(), base.model_access.word());
         } else if both.model_access != asked.model_access {

@@ -125,6 +125,7 @@ fn over(base: Policy, child: Policy) -> Result<Policy, PolicyError> {
         isolation: child.isolation.or(base.isolation),
         backend: child.backend.or(base.backend),
         image: child.image.or(base.image),
+        runtime: child.runtime.or(base.runtime),
         model_access: child.model_access.or(base.model_access),
         model_endpoint: child.model_endpoint.or(base.model_endpoint),
         key_command: child.key_command.or(base.key_command),

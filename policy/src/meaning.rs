@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::grants::normalise_denies;
 use crate::narrow::{patterns, widest};
 use crate::resolved::{
-    Auth, Backend, DenyTarget, FsAccess, Grant, Isolation, Limits, Mode, ModelAccess, Network, ResolvedPolicy,
+    Auth, Backend, DenyTarget, FsAccess, Grant, Isolation, Limits, Mode, ModelAccess, Network, ResolvedPolicy, Runtime,
 };
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -35,6 +35,8 @@ pub struct Meaning {
     pub max_runtime_ms: Option<u128>,
     pub limits: BTreeMap<&'static str, u64>,
     pub image: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<&'static str>,
     pub model_access: &'static str,
     pub model_endpoint: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -82,6 +84,7 @@ impl ResolvedPolicy {
                 .filter_map(|(name, value)| Some((name, value?)))
                 .collect(),
             image: self.image.clone(),
+            runtime: (self.runtime != Runtime::Default).then(|| self.runtime.word()),
             model_access: self.model_access.word(),
             model_endpoint: self.model_endpoint.clone().filter(|_| model),
             key_command: self.key_command.clone(),
@@ -199,6 +202,7 @@ words! {
     Mode { Restricted => "restricted", Inherit => "inherit" }
     Isolation { Namespaces => "namespaces", Landlock => "landlock" }
     Backend { Auto => "auto", Native => "native", Podman => "podman", Docker => "docker" }
+    Runtime { Default => "default", Runsc => "runsc" }
     ModelAccess { None => "none", Auto => "auto" }
     Auth { Broker => "broker", Mount => "mount" }
     FsAccess { Read => "read", ReadWrite => "write" }

@@ -58,6 +58,7 @@ fn every_part_changes_the_hash() {
         "isolation: landlock",
         "backend: native",
         "image: i",
+        "runtime: runsc",
         "model_access: none",
         "model_endpoint: https://h",
         "auth: mount",

@@ -10,7 +10,8 @@
 //! - `model_endpoint`: if they differ there is no model access at all, since either choice would send a key or a prompt
 //!   where the other did not want it;
 //! - `backend`: `auto` leaves the choice to the other; of two different ones the first of native, podman, docker, which is
-//!   the order of how much privilege they need.
+//!   the order of how much privilege they need;
+//! - `runtime`: `default` leaves the choice to the other.
 //!
 //! `need` (what to do where a grant is missing) is not access and has no law: of two grants of one path, required wins.
 
@@ -42,6 +43,7 @@ pub fn narrow(a: &ResolvedPolicy, b: &ResolvedPolicy) -> ResolvedPolicy {
         max_runtime: lower(a.max_runtime, b.max_runtime),
         limits: limits(&a.limits, &b.limits),
         image: if a.image == b.image { a.image.clone() } else { None },
+        runtime: a.runtime.max(b.runtime),
         model_access,
         model_endpoint,
         key_command: if a.key_command == b.key_command {
@@ -199,6 +201,7 @@ fn origins(a: &ResolvedPolicy, b: &ResolvedPolicy, out: &mut ResolvedPolicy) {
         ("limits.disk_mb", out.limits.disk_mb == a.limits.disk_mb),
         ("limits.output_kb", out.limits.output_kb == a.limits.output_kb),
         ("image", out.image == a.image),
+        ("runtime", out.runtime == a.runtime),
         ("model_access", out.model_access == a.model_access),
         ("model_endpoint", out.model_endpoint == a.model_endpoint),
         ("key_command", out.key_command == a.key_command),

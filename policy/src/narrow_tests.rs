@@ -10,7 +10,7 @@ use crate::env::{EnvFate, EnvPattern};
 use crate::exceeds::exceeds;
 use crate::names::tests::pattern;
 use crate::origin::Origin;
-use crate::resolved::{Auth, Deny, DenyTarget, EnvRules, FsAccess, HostPath, Isolation, Mode, Need};
+use crate::resolved::{Auth, Deny, DenyTarget, EnvRules, FsAccess, HostPath, Isolation, Mode, Need, Runtime};
 use crate::testing::resolved;
 
 const PATHS: &[&str] = &[
@@ -112,6 +112,7 @@ prop_compose! {
         backend in prop::sample::select(vec![Backend::Auto, Backend::Native, Backend::Podman, Backend::Docker]),
         model_access in prop::sample::select(vec![ModelAccess::Auto, ModelAccess::Auto, ModelAccess::None]),
         auth in prop::sample::select(vec![Auth::Broker, Auth::Mount]),
+        runtime in prop::sample::select(vec![Runtime::Default, Runtime::Runsc]),
         image in prop::option::of(prop::sample::select(vec!["i".to_owned(), "j".to_owned()])),
         key_command in prop::option::of(prop::sample::select(vec![vec!["i".to_owned()], vec!["j".to_owned()]])),
         endpoint in prop::option::of(prop::sample::select(vec!["https://a".to_owned(), "https://b".to_owned()])),
@@ -119,7 +120,7 @@ prop_compose! {
         seconds in prop::option::of(1..5u64),
     ) -> ResolvedPolicy {
         ResolvedPolicy {
-            mode, isolation, backend, model_access, auth, image, key_command, unprotected,
+            mode, isolation, backend, model_access, auth, image, runtime, key_command, unprotected,
             model_endpoint: endpoint,
             max_runtime: seconds.map(Duration::from_secs),
             ..ResolvedPolicy::nothing("p")

@@ -9,7 +9,7 @@ use crate::injection::is_injection;
 use crate::node::{At, Fields, fields, text, word};
 use crate::origin::Source;
 use crate::policy::{Clause, LimitRules, NetworkRule, Policy};
-use crate::resolved::{Auth, Backend, Isolation, Mode, ModelAccess};
+use crate::resolved::{Auth, Backend, Isolation, Mode, ModelAccess, Runtime};
 use crate::value::{
     Whole, argv, cpus, endpoint, env_pattern, example, image, list, name_pattern, path_rules, profile_name, runtime,
     whole_number,
@@ -28,6 +28,7 @@ const TOP: Fields = &[
     "isolation",
     "backend",
     "image",
+    "runtime",
     "model_access",
     "model_endpoint",
     "key_command",
@@ -144,6 +145,7 @@ fn policy(source: &Source, root: &Node, inside: &str) -> Result<Policy, PolicyEr
             "isolation" => out.isolation = Some(at.clause(node, word(&at, node, ISOLATIONS)?)),
             "backend" => out.backend = Some(at.clause(node, word(&at, node, BACKENDS)?)),
             "image" => out.image = Some(at.clause(node, image(&at, node)?)),
+            "runtime" => out.runtime = Some(at.clause(node, word(&at, node, RUNTIMES)?)),
             "model_access" => out.model_access = Some(at.clause(node, word(&at, node, MODEL_ACCESS)?)),
             "model_endpoint" => out.model_endpoint = Some(at.clause(node, endpoint(&at, node)?)),
             "key_command" => out.key_command = Some(at.clause(node, argv(&at, node)?)),
@@ -167,6 +169,7 @@ const BACKENDS: &[(&str, Backend)] = &[
     ("podman", Backend::Podman),
     ("docker", Backend::Docker),
 ];
+const RUNTIMES: &[(&str, Runtime)] = &[("default", Runtime::Default), ("runsc", Runtime::Runsc)];
 const MODEL_ACCESS: &[(&str, ModelAccess)] = &[("auto", ModelAccess::Auto), ("none", ModelAccess::None)];
 const AUTH: &[(&str, Auth)] = &[("broker", Auth::Broker), ("mount", Auth::Mount)];
 

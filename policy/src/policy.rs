@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::env::EnvPattern;
 use crate::names::NamePattern;
 use crate::origin::{Origin, Source};
-use crate::resolved::{Auth, Backend, FsAccess, Isolation, Mode, ModelAccess, Need};
+use crate::resolved::{Auth, Backend, FsAccess, Isolation, Mode, ModelAccess, Need, Runtime};
 
 /// A value, where it stands, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,6 +90,7 @@ pub struct Policy {
     pub isolation: Option<Clause<Isolation>>,
     pub backend: Option<Clause<Backend>>,
     pub image: Option<Clause<Option<String>>>,
+    pub runtime: Option<Clause<Runtime>>,
     /// Program and arguments, no shell.
     pub key_command: Option<Clause<Option<Vec<String>>>>,
     pub model_access: Option<Clause<ModelAccess>>,
@@ -119,6 +120,7 @@ impl Policy {
             isolation: None,
             backend: None,
             image: None,
+            runtime: None,
             key_command: None,
             model_access: None,
             model_endpoint: None,

@@ -127,6 +127,7 @@ fn scalars(flat: &Policy, out: &mut ResolvedPolicy) -> Result<(), PolicyError> {
         output_kb: take!("limits.output_kb", flat.limits.output_kb),
     };
     out.image = take!("image", flat.image);
+    out.runtime = take!("runtime", flat.runtime);
     out.key_command = take!("key_command", flat.key_command);
     out.model_access = take!("model_access", flat.model_access);
     out.model_endpoint = take!("model_endpoint", flat.model_endpoint);

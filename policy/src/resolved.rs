@@ -124,6 +124,15 @@ pub enum Backend {
     Docker,
 }
 
+/// What a container engine starts a container with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Runtime {
+    /// The engine's own choice, on this machine's kernel.
+    Default,
+    /// gVisor: a kernel of its own, without Landlock and without a way to report what was refused.
+    Runsc,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ModelAccess {
     None,
@@ -194,6 +203,7 @@ pub struct ResolvedPolicy {
     pub max_runtime: Option<Duration>,
     pub limits: Limits,
     pub image: Option<String>,
+    pub runtime: Runtime,
     pub model_access: ModelAccess,
     pub model_endpoint: Option<String>,
     /// Run outside, by the caller, to learn the key of the model's API.
@@ -234,6 +244,7 @@ impl ResolvedPolicy {
             max_runtime: None,
             limits: Limits::unbounded(),
             image: None,
+            runtime: Runtime::Default,
             model_access: ModelAccess::None,
             model_endpoint: None,
             key_command: None,

@@ -105,6 +105,9 @@ fn fill(asked: &mut ResolvedPolicy, part: &Policy, run: &ResolvedPolicy) {
     if part.image.is_none() {
         asked.image.clone_from(&run.image);
     }
+    if part.runtime.is_none() {
+        asked.runtime = run.runtime;
+    }
     if part.model_access.is_none() {
         asked.model_access = run.model_access;
     }

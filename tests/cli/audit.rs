@@ -111,7 +111,7 @@ claims! {
 
     fn refusals_trust_and_its_end_are_entered(at) {
         at.is_refused(&["run", "--policy", "nosuch", "--", "echo", "started"], &["nosuch"]);
-        at.is_refused(&["run", "--backend", "podman", "--", "echo", "started"], &["podman"]);
+        at.is_refused(&["run", "--workspace", "cow", "--", "echo", "started"], &["--workspace cow"]);
         assert_eq!(at.seen(["run", "--", "no-such-command"]).status, 127);
         at.world.file("@PROJECT/.glee/config.yml", "security: {subagent_permissions: {fs: {write: [\".\"]}}}\n");
         assert_eq!(at.seen(["trust", "--yes"]).status, 0);

@@ -13,6 +13,12 @@ use crate::seen::Seen;
 
 pub(crate) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/// What `GLEE_BACKEND` names, for a run that does not choose for itself or mean the host's own file system.
+fn backend(arguments: &[OsString]) -> Option<OsString> {
+    let own = |a: &OsString| a == "inherit" || a == "--backend";
+    std::env::var_os("GLEE_BACKEND").filter(|_| !arguments.iter().any(own))
+}
+
 /// A world of one caller's, with a configuration directory and a directory for temporary files of its own.
 #[derive(Debug)]
 pub(crate) struct Place {
@@ -44,6 +50,10 @@ impl Place {
         let arguments = arguments
             .into_iter()
             .map(|a| OsString::from(self.world.fill(a.as_ref())));
+        let mut arguments: Vec<OsString> = arguments.collect();
+        if let (Some(backend), Some(0)) = (backend(&arguments), arguments.iter().position(|a| a == "run")) {
+            arguments.splice(1..1, ["--backend".into(), backend]);
+        }
         let argv = [OsString::from(binary())].into_iter().chain(arguments);
         let run = Run::bare(&self.world).raw_command(argv).limit(Duration::from_secs(60));
         run.env("PATH", PATH)

@@ -88,16 +88,26 @@ impl Machine {
         }
     }
 
+    pub(crate) fn policy(&self, name: &str) -> ResolvedPolicy {
+        let policy = profile(name, &Origin::flag("--policy"), &NoLibrary).expect("a built-in profile parses");
+        glee_policy::resolve(&policy, &NoLibrary, self).expect("a built-in profile resolves")
+    }
+
     pub(crate) fn plan(&self, name: &str) -> SandboxPlan {
-        self.plan_on(name, Workspace::Shared)
+        self.plan_of(&self.policy(name))
+    }
+
+    pub(crate) fn plan_of(&self, policy: &ResolvedPolicy) -> SandboxPlan {
+        self.lowered(policy, Workspace::Shared)
     }
 
     pub(crate) fn plan_on(&self, name: &str, workspace: Workspace) -> SandboxPlan {
-        let policy = profile(name, &Origin::flag("--policy"), &NoLibrary).expect("a built-in profile parses");
-        let mut policy = glee_policy::resolve(&policy, &NoLibrary, self).expect("a built-in profile resolves");
-        if workspace != Workspace::Shared {
-            glee_policy::widen_workspace(&mut policy, self).expect("nothing is denied");
-        }
+        let mut policy = self.policy(name);
+        glee_policy::widen_workspace(&mut policy, self).expect("nothing is denied");
+        self.lowered(&policy, workspace)
+    }
+
+    fn lowered(&self, policy: &ResolvedPolicy, workspace: Workspace) -> SandboxPlan {
         let vars = [
             ("PATH", "/secret-value"),
             ("HOME", "/secret-value"),
@@ -117,8 +127,8 @@ impl Machine {
             env,
             workspace,
         };
-        let terrain = self.terrain(&policy);
-        lower(&policy, &terrain, Kernel { landlock_abi: 7 }, request).expect("a built-in profile can be planned")
+        let terrain = self.terrain(policy);
+        lower(policy, &terrain, Kernel { landlock_abi: 7 }, request).expect("a built-in profile can be planned")
     }
 
     fn terrain(&self, policy: &ResolvedPolicy) -> Terrain {

@@ -10,6 +10,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod containers;
 mod machine;
 mod trust;
 

@@ -25,6 +25,20 @@ pub enum Policy {
     Unstated,
 }
 
+impl Policy {
+    /// What `GLEE_BACKEND` names, for a policy that means the same there: no container has the host's own file system.
+    fn backend(&self) -> Option<OsString> {
+        let native = match self {
+            Self::Named(name) => *name == "inherit",
+            Self::Yaml(text) => ["mode: inherit", "isolation: landlock", "backend:"]
+                .iter()
+                .any(|clause| text.contains(clause)),
+            Self::Unstated => false,
+        };
+        std::env::var_os("GLEE_BACKEND").filter(|_| !native)
+    }
+}
+
 #[derive(Debug, Clone)]
 enum Jail {
     None,
@@ -150,6 +164,9 @@ impl<'w> Run<'w> {
         let mut argv: Vec<OsString> = before.map(OsString::from).collect();
         if let Jail::Supervisor(policy) = &self.jail {
             argv.extend([binary().into(), "run".into()]);
+            let chosen = self.flags.iter().any(|flag| flag == "--backend");
+            let backend = policy.backend().filter(|_| !chosen);
+            argv.extend(backend.into_iter().flat_map(|name| ["--backend".into(), name]));
             match policy {
                 Policy::Named(name) => argv.extend(["--policy".into(), (*name).into()]),
                 Policy::Yaml(text) => argv.extend(["--policy".into(), self.policy_file(text).into()]),

@@ -142,7 +142,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 
-    /// What contains the command
+    /// What contains the command: ourselves (auto, native) or a container engine [default: the policy's]
     #[arg(long, value_name = "BACKEND")]
     pub(crate) backend: Option<Backend>,
 

@@ -33,10 +33,14 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
+use glee_sandbox::contained;
 
 /// Parses the arguments and does what they say.
 pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    if std::process::id() == 1 && arguments.get(1).is_some_and(|word| word == contained::NAME) {
+        contained::main();
+    }
     let cli = match Cli::plain_run(&arguments).map_or_else(|| Cli::try_parse_from(&arguments), Ok) {
         Ok(cli) => cli,
         Err(error) => return usage(&error, &arguments),

@@ -8,7 +8,7 @@ use glee_engine::run::{self, Finished, Observe, Options, Prepared, Purpose, Reco
 use glee_engine::select::Selected;
 use glee_engine::text::visible;
 use glee_engine::trust::Standing;
-use glee_policy::Flags;
+use glee_policy::{Flags, resolved};
 use glee_sandbox::receipt::Wish;
 
 use crate::args::{Backend, RunArgs, Switch, Workspace};
@@ -16,7 +16,6 @@ use crate::{print, summary};
 
 /// Runs the command and returns the exit status.
 pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
-    let unsupported = unsupported(&arguments);
     let observe = observe(&arguments);
     let summary = !arguments.no_denials;
     let cwd = std::env::current_dir().unwrap_or_default();
@@ -50,16 +49,9 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
         } else {
             Records::Leave
         },
+        backend: arguments.backend.map(backend),
         command: arguments.command,
     };
-    if let Some(what) = unsupported {
-        let reason = format!("cannot honour `{what}`");
-        print::error(&reason, Some("this version has not learned it yet; leave it out"));
-        if let Some(error) = run::refused(&options, &reason) {
-            print::error(&format!("cannot write the report: {error}"), None);
-        }
-        return 125;
-    }
     let finished = run::run(&options, &mut announce);
     if let Some(refusal) = &finished.refusal {
         print::refusal(refusal, finished.status);
@@ -168,16 +160,12 @@ fn observe(arguments: &RunArgs) -> Observe {
     }
 }
 
-/// A flag that would be silently ignored is refused instead.
-fn unsupported(arguments: &RunArgs) -> Option<&'static str> {
-    match (arguments.backend, arguments.workspace) {
-        (Some(Backend::Podman | Backend::Docker), Some(Workspace::Cow)) => Some("--workspace cow with another backend"),
-        (Some(Backend::Podman | Backend::Docker), Some(Workspace::Worktree)) => {
-            Some("--workspace worktree with another backend")
-        }
-        (Some(Backend::Podman), Some(Workspace::Shared) | None) => Some("--backend podman"),
-        (Some(Backend::Docker), Some(Workspace::Shared) | None) => Some("--backend docker"),
-        (Some(Backend::Auto | Backend::Native) | None, _) => None,
+fn backend(typed: Backend) -> resolved::Backend {
+    match typed {
+        Backend::Auto => resolved::Backend::Auto,
+        Backend::Native => resolved::Backend::Native,
+        Backend::Podman => resolved::Backend::Podman,
+        Backend::Docker => resolved::Backend::Docker,
     }
 }
 

@@ -82,6 +82,7 @@ pub fn clauses(policy: &ResolvedPolicy) -> Vec<Clause> {
     list.keyed("isolation", policy.isolation.word());
     list.keyed("backend", policy.backend.word());
     list.keyed("image", policy.image.as_deref().unwrap_or("null"));
+    list.keyed("runtime", policy.runtime.word());
     let key_command = policy.key_command.as_ref().map(|argv| format!("{argv:?}"));
     list.keyed("key_command", key_command.as_deref().unwrap_or("null"));
     list.keyed("model_access", policy.model_access.word());

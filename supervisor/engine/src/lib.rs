@@ -6,6 +6,7 @@ pub mod catalog;
 pub mod clauses;
 pub mod clock;
 pub mod consent;
+pub mod container;
 pub mod context;
 pub mod database;
 pub mod definitions;

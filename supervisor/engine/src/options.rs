@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use glee_policy::Flags;
+use glee_policy::resolved::Backend;
 use glee_sandbox::plan::{Records, Workspace};
 use glee_sandbox::receipt::Wish;
 use glee_sandbox::seccomp::Observe;
@@ -29,6 +30,8 @@ pub struct Options {
     pub receipt: Wish,
     /// Holds the key of a model's API.
     pub key_file: Option<PathBuf>,
+    /// In place of the policy's own word.
+    pub backend: Option<Backend>,
     /// Must the run be in the audit log?
     pub audit: Need,
     /// How much of what the command tries is looked at for the report.
@@ -52,6 +55,7 @@ impl Options {
             report: None,
             receipt: Wish::Take,
             key_file: None,
+            backend: None,
             audit: Need::Wanted,
             observe: Observe::Attempts,
             workspace: Workspace::Shared,

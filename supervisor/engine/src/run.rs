@@ -9,8 +9,10 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use glee_container::Container;
 use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Isolation, Mode, Network};
+use glee_sandbox::launch::vessel::Vessel;
 use glee_sandbox::launch::{self, Aid, Judge, LaunchError, Leaving, Serve};
 use glee_sandbox::lower::{self, Kernel, LowerError, Request};
 pub use glee_sandbox::plan::Records;
@@ -25,6 +27,7 @@ use crate::audit::LogError;
 use crate::audit::guard::{self, OwnState};
 use crate::audit::place::state_dir;
 use crate::audit::record::Recorder;
+use crate::container::{self, ContainerError};
 use crate::egress::{self, Egress, EgressError};
 use crate::later::Later;
 use crate::library::config_dir;
@@ -55,6 +58,8 @@ pub enum Refusal {
     Lower(#[from] LowerError),
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    #[error(transparent)]
+    Container(#[from] ContainerError),
     #[error("cannot write the report to `{}`: {error}", .to.display())]
     Report { to: PathBuf, error: std::io::Error },
     #[error("no command was given")]
@@ -80,6 +85,7 @@ impl Refusal {
             | Self::Egress(_)
             | Self::Lower(_)
             | Self::Launch(_)
+            | Self::Container(_)
             | Self::Report { .. }
             | Self::OwnState(_)
             | Self::Audit(_)
@@ -93,6 +99,7 @@ impl Refusal {
         match self {
             Self::Lower(error) => Some(error.help().to_owned()),
             Self::Launch(error) => error.help(),
+            Self::Container(error) => error.help(),
             Self::Key(error) => Some(error.help().to_owned()),
             Self::Select(SelectError::Trust(error)) => Some(error.help().to_owned()),
             Self::Scene(_)
@@ -179,7 +186,10 @@ fn attempt(
     let prepared = prepare_on(options, &report.run_id, &mut |policy, scene, reach| {
         *stage = Stage::set(options.workspace, policy, scene, &report.run_id)?;
         let walled = policy.mode == Mode::Restricted && policy.isolation == Isolation::Namespaces;
-        scout = (walled && reach == Reach::Nothing).then(launch::Scout::send).flatten();
+        let native = container::engine(policy.backend).is_none();
+        scout = (walled && native && reach == Reach::Nothing)
+            .then(launch::Scout::send)
+            .flatten();
         Ok(())
     })?;
     let remark = stage.as_ref().and_then(Stage::remark);
@@ -200,11 +210,22 @@ fn attempt(
     report.describe(policy);
     report.model = prepared.overlay.as_ref().map(ModelReport::new);
     let egress = prepared.egress.as_ref().map(|egress| egress as &dyn Serve);
+    let contained = container::settings(&prepared.plan, policy)?;
+    if let Some(settings) = &contained {
+        report.backend = settings.engine.name();
+        let (isolation, not_given) = settings.walls();
+        report.layers.isolation = isolation;
+        report.layers.not_given = not_given.to_vec();
+    }
     let later = Later {
         project: &prepared.project,
     };
     // For the written report only: looking at every file is not free.
     let judge = options.report.as_ref().map(|_| &later as &dyn Judge);
+    let run_id = report.run_id.clone();
+    let container = contained
+        .map(|settings| settings.container(&prepared.plan, &run_id))
+        .transpose()?;
     let mut unrecorded = None;
     let mut enter = || match audit.started(report, options.audit) {
         Ok(()) => ControlFlow::Continue(()),
@@ -218,9 +239,11 @@ fn attempt(
         judge,
         scout,
         layers: stage.as_ref().map(Stage::layers).unwrap_or_default(),
+        vessel: container.as_ref().map(|container| container as &dyn Vessel),
         meanwhile: &mut enter,
     };
-    let launched = launch::run(&prepared.plan, aid);
+    let plan = container.as_ref().map_or(&prepared.plan, Container::sandbox);
+    let launched = launch::run(plan, aid);
     if let Some(error) = unrecorded {
         return Err(Refusal::Audit(error));
     }
@@ -295,13 +318,15 @@ fn prepare_on(
     let scene = Scene::find(options.project.as_deref())?;
     let mut selected = select::select(options.policy.as_deref(), &scene)?;
     select::add_flags(&mut selected, &options.flags, &scene)?;
+    selected.policy.backend = options.backend.unwrap_or(selected.policy.backend);
     if options.workspace != Workspace::Shared {
         stage::check(options.workspace, &selected.policy)?;
         select::add_workspace(&mut selected, &scene)?;
     }
     let name = options.command.first().ok_or(Refusal::NoCommand)?;
     let here = env::current_dir().map_err(SceneError::NoCwd)?;
-    let command = find_command(name, &here, env::var_os("PATH").as_deref())?;
+    let found = || find_command(name, &here, env::var_os("PATH").as_deref());
+    let command = container::command(&selected.policy, name, found)?;
     let key_file = options.key_file.as_deref();
     let overlay = overlay::lay(&mut selected.policy, &scene, &command, key_file, &egress::broker_url())?;
     if options.purpose == Purpose::Learning && selected.policy.network == Network::Off {

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use crate::receipt::{self, Answer};
-use crate::sys::process::Change;
+use crate::sys::process::{Change, Usage};
 use crate::sys::socket::{self, Wait};
 
 /// Why the tree was ended, beyond what the exit status says.
@@ -40,6 +40,8 @@ pub(crate) enum Report {
     Receipt { answers: Vec<Answer>, duration: Duration },
     /// The command was stopped (Ctrl-Z).
     Stopped,
+    /// What the tree has used, for a supervisor that is not our parent.
+    Usage(Usage),
     /// The command ended.
     Ended { change: Change, cause: Option<Cause> },
 }
@@ -65,6 +67,10 @@ pub(crate) enum Order {
 
 fn word(bytes: &[u8], at: usize) -> Option<i32> {
     bytes.get(at..at + 4)?.try_into().ok().map(i32::from_le_bytes)
+}
+
+fn long(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes)
 }
 
 fn malformed() -> io::Error {
@@ -103,6 +109,13 @@ impl Report {
                 socket::send(socket, &bytes, None)
             }
             Self::Stopped => socket::send(socket, b"S", None),
+            Self::Usage(usage) => {
+                let mut bytes = vec![b'U'];
+                for value in [usage.user_us, usage.sys_us, usage.max_rss_kb] {
+                    bytes.extend(value.to_le_bytes());
+                }
+                socket::send(socket, &bytes, None)
+            }
             Self::Ended { change, cause } => {
                 let (kind, value) = match change {
                     Change::Exited(code) => (0u8, code),
@@ -152,6 +165,11 @@ impl Report {
             (b'L', Some(fd)) => Self::Listener(fd),
             (b'R', None) => receipt_of(body).ok_or_else(malformed)?,
             (b'S', None) => Self::Stopped,
+            (b'U', None) => Self::Usage(Usage {
+                user_us: long(body, 0).ok_or_else(malformed)?,
+                sys_us: long(body, 8).ok_or_else(malformed)?,
+                max_rss_kb: long(body, 16).ok_or_else(malformed)?,
+            }),
             (b'E', None) => {
                 let value = word(body, 2).ok_or_else(malformed)?;
                 let change = match body.first() {

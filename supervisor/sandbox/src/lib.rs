@@ -17,3 +17,4 @@ pub mod sys;
 pub mod workspace;
 
 pub use control::Cause;
+pub use init::contained;

@@ -201,9 +201,9 @@ fn inherit_promises_one_thing_and_off_nothing() {
 fn only_an_expected_answer_holds() {
     let list = canaries(&plan(), 7);
     for canary in &list {
-        let fine: Vec<Answer> = match canary.expected {
+        let fine: Vec<Answer> = match &canary.expected {
             Expected::Refused(errors) => errors.iter().map(|e| Err(*e)).collect(),
-            Expected::Is(value) => vec![Ok(value)],
+            Expected::Is(value) => vec![Ok(*value)],
         };
         assert!(fine.iter().all(|answer| canary.holds(*answer)), "{canary:?}");
         for surprise in [Ok(3), Err(libc::EINTR), Err(libc::EMFILE), Err(libc::EINPROGRESS)] {
@@ -212,9 +212,9 @@ fn only_an_expected_answer_holds() {
     }
     let good: Vec<Answer> = list
         .iter()
-        .map(|canary| match canary.expected {
+        .map(|canary| match &canary.expected {
             Expected::Refused(errors) => Err(errors.first().copied().unwrap_or(0)),
-            Expected::Is(value) => Ok(value),
+            Expected::Is(value) => Ok(*value),
         })
         .collect();
     let surprises = |answers: &[Answer]| judge(&list, answers).iter().filter(|tried| !tried.holds()).count();

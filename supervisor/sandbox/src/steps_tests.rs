@@ -37,7 +37,7 @@ const CONFINE: &[(Step, &str)] = &[
     (Step::BoundingSet, "caps::drop_bounding("),
     (Step::Capabilities, "caps::drop_all("),
     (Step::NoNewPrivs, "process::no_new_privs("),
-    (Step::Landlock, "restrict(rules)"),
+    (Step::Landlock, "restrict(rules,"),
     (Step::Seccomp, "seccomp::install"),
     (Step::CloseRange, "fd::close_on_exec_from_3("),
 ];

@@ -78,5 +78,5 @@ pub(super) fn pidfd() -> Check {
 pub(super) fn close_range() -> Check {
     let row = Draft::new("close_range", "no descriptor crosses into the sandbox", true);
     // Numbers that no descriptor ever has.
-    row.of(fd::close_range(u32::MAX - 1, u32::MAX), "yes", "Linux 5.11 or later")
+    row.of(fd::close_range(fd::LAST - 1, fd::LAST), "yes", "Linux 5.11 or later")
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use glee_policy::Flags;
+use glee_policy::resolved::Backend;
 use glee_sandbox::launch::{self, End};
 use glee_sandbox::lower::SANDBOX_ID;
 use glee_sandbox::plan::{Records, Workspace};
@@ -201,6 +202,7 @@ fn build(project: Option<&Path>) -> Account {
         receipt: Wish::Take,
         key_file: None,
         audit: Need::Wanted,
+        backend: Some(Backend::Native),
         observe: Observe::Nothing,
         workspace: Workspace::Shared,
         records: Records::Leave,

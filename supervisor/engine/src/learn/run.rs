@@ -69,6 +69,7 @@ pub fn run(lesson: Lesson, notice: &mut dyn FnMut(&Prepared)) -> Result<Taught, 
         workspace: Workspace::Shared,
         records: Records::Leave,
         receipt: Wish::Take,
+        backend: None,
         audit: Need::Wanted,
         command: lesson.command,
     };

@@ -11,6 +11,7 @@ use super::facts::{Facts, Place, Unified};
 use super::plan::{Absent, Invalid, Setting, settings};
 use super::proc_text::{Version, membership};
 use crate::sys::path;
+use crate::sys::process::Pid;
 
 use super::{Action, Controller, Missing, Reason, Request, Tree, Verdict, files, remove};
 
@@ -214,6 +215,55 @@ fn write_setting(dir: &Path, setting: &Setting) -> Result<(), Reason> {
 }
 
 impl Group {
+    /// No group at all.
+    pub fn none() -> Self {
+        Self {
+            name: String::new(),
+            members: Vec::new(),
+            removed: Cell::new(true),
+        }
+    }
+
+    /// Those of the requested limits that hold for a process only as they hold for us: it is in the same group.
+    pub fn not_apart(pid: Pid, request: &Request) -> io::Result<Vec<Controller>> {
+        let read = |who: &str| files::read(Path::new(&format!("/proc/{who}/cgroup"))).map(|text| membership(&text));
+        let (ours, theirs) = (read("self")?, read(&pid.0.to_string())?);
+        let same = |controller: &Controller| match (ours.of_v1(*controller), theirs.of_v1(*controller)) {
+            (Some(ours), Some(theirs)) => ours == theirs,
+            (None, _) | (_, None) => ours.v2 == theirs.v2,
+        };
+        Ok(wanted(request).filter(same).collect())
+    }
+
+    /// The groups in which somebody else has put a process, to read what the limits did. They are not ours to remove.
+    pub fn of_process(pid: Pid, request: &Request) -> Self {
+        let read = |path: &Path| files::read(path).ok();
+        let facts = Facts::assemble(
+            &read(Path::new("/proc/self/mountinfo")).unwrap_or_default(),
+            &read(Path::new(&format!("/proc/{}/cgroup", pid.0))).unwrap_or_default(),
+            super::owner::Owner::current(),
+            read,
+            path::is_writable,
+        );
+        let mut group = Self::none();
+        for controller in wanted(request) {
+            let (version, dir) = match facts.place(controller) {
+                Place::V1 { dir } => (Version::V1, dir.clone()),
+                Place::V2 => match &facts.v2 {
+                    Some(unified) => (Version::V2, unified.dir.clone()),
+                    None => continue,
+                },
+                Place::None { .. } => continue,
+            };
+            group.members.push(Member {
+                version,
+                dir,
+                holds: vec![controller],
+            });
+        }
+        group
+    }
+
     /// For `CLONE_INTO_CGROUP`. Without it, the run has no `cgroup.kill` either.
     pub fn v2_dir(&self) -> Option<&Path> {
         self.on(Version::V2).next().map(|member| member.dir.as_path())
@@ -272,6 +322,9 @@ impl Group {
 
     /// Removes every group, waiting up to 2 s for processes that are just dying.
     pub fn remove(&self) -> io::Result<()> {
+        if self.removed.get() {
+            return Ok(());
+        }
         remove::remove_paths(&self.paths())?;
         self.removed.set(true);
         Ok(())

@@ -8,18 +8,19 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use super::{Failed, Inheritance, Named, canaries, give_up};
+use super::{Failed, Inheritance, Named, Walls, canaries, give_up};
 use crate::control::Report;
 use crate::plan::{Containment, LandlockPlan, Namespace, SandboxPlan};
 use crate::receipt::Canary;
 use crate::seccomp::{DenialAction, Instruction};
-use crate::sys::canary::BaitName;
+use crate::sys::canary::{self, BaitName};
 use crate::sys::{caps, event, fd, landlock, limits, path, process, seccomp, term};
 
 /// Never returns: executes the command, or says why not.
 pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> ! {
     let Inheritance {
         plan,
+        walls,
         namespaces,
         filter,
         bait,
@@ -44,6 +45,7 @@ pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> !
     };
     if let Err(failed) = confine(
         plan,
+        walls,
         &namespaces,
         filter,
         &control,
@@ -114,6 +116,7 @@ fn command(plan: &SandboxPlan) -> io::Result<Files> {
 
 fn confine(
     plan: &SandboxPlan,
+    walls: Walls,
     namespaces: &[Namespace],
     filter: &[Instruction],
     control: &OwnedFd,
@@ -135,8 +138,13 @@ fn confine(
         limits::lower(*resource, *value).step("rlimits")?;
     }
     if plan.containment != Containment::Inherit {
-        if plan.containment == Containment::Namespaces {
-            caps::drop_bounding().step("capability bounding set")?;
+        match (plan.containment, walls) {
+            (Containment::Namespaces, Walls::Ours) => caps::drop_bounding().step("capability bounding set")?,
+            // The engine was told to; nothing here can.
+            (_, Walls::Engine) if canary::bounding_set().step("capability bounding set")? != 0 => {
+                return Err(io::Error::from_raw_os_error(libc::EPERM)).step("capability bounding set");
+            }
+            (Containment::Namespaces, Walls::Engine) | (Containment::Landlock | Containment::Inherit, _) => {}
         }
         if plan.identity.from_root && !namespaces.contains(&Namespace::User) {
             process::drop_groups().step("groups")?;
@@ -146,7 +154,7 @@ fn confine(
     }
     process::no_new_privs().step("no_new_privs")?;
     if let Some(rules) = &plan.landlock {
-        restrict(rules, maker)?;
+        restrict(rules, walls, maker)?;
     }
     event::reset_signals(ignored).step("signals")?;
     if let Some(spec) = &plan.seccomp {
@@ -178,7 +186,7 @@ fn chdir(plan: &SandboxPlan) -> io::Result<()> {
 }
 
 /// `maker`: refusals are recorded, also after the command was executed, by a domain made under this name.
-fn restrict(rules: &LandlockPlan, maker: Option<&CStr>) -> Result<(), Failed> {
+fn restrict(rules: &LandlockPlan, walls: Walls, maker: Option<&CStr>) -> Result<(), Failed> {
     let abi = landlock::abi();
     let handled = landlock::handled_fs(abi);
     let net = if rules.deny_tcp && abi >= 4 {
@@ -198,7 +206,11 @@ fn restrict(rules: &LandlockPlan, maker: Option<&CStr>) -> Result<(), Failed> {
             detail: at.display().to_string(),
             error,
         };
-        let file = path::open_path(at).map_err(about)?;
+        let file = match path::open_path(at) {
+            // An image need not have what the host has; what is not there needs no right.
+            Err(error) if walls == Walls::Engine && error.kind() == io::ErrorKind::NotFound => continue,
+            other => other.map_err(about)?,
+        };
         let allow = |rights| landlock::allow_beneath(ruleset.as_fd(), file.as_fd(), rights);
         match allow(rights & handled) {
             // What is no directory has fewer rights, and the kernel refuses the others.

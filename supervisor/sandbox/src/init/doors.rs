@@ -10,7 +10,7 @@ use crate::plan::{Doors, Transport};
 use crate::sys::net;
 
 /// In the plan's order.
-pub(super) fn open(doors: &Doors) -> io::Result<Vec<Option<OwnedFd>>> {
+pub(crate) fn open(doors: &Doors) -> io::Result<Vec<Option<OwnedFd>>> {
     for (address, length) in &doors.local {
         match net::local_route(*address, *length) {
             Err(error) if address.is_ipv6() && is_absent(&error) => {}

@@ -4,7 +4,8 @@
 
 mod agent;
 mod canaries;
-mod doors;
+pub mod contained;
+pub(crate) mod doors;
 mod memory;
 mod name;
 mod reap;
@@ -28,10 +29,20 @@ use crate::sys::process::{self, Side};
 use crate::sys::socket::Wait;
 use crate::sys::{fd, mount, path, term};
 
+/// Who has built what stands around us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Walls {
+    /// We do it ourselves.
+    Ours,
+    /// A container engine has, and we are pid 1 of its container, without any capability.
+    Engine,
+}
+
 /// What the supervisor hands to its child. Everything else inherited is closed before the command starts.
 #[derive(Debug)]
 pub(crate) struct Inheritance<'a> {
     pub(crate) plan: &'a SandboxPlan,
+    pub(crate) walls: Walls,
     /// Those we are in: the plan's, or one less where root could not have a user namespace.
     pub(crate) namespaces: Vec<Namespace>,
     pub(crate) filter: &'a [Instruction],
@@ -102,9 +113,16 @@ pub(crate) fn main(mut inheritance: Inheritance<'_>) -> ! {
         Ok(terminal) => terminal,
         Err(failed) => give_up(&inheritance.control, failed),
     };
-    match process::clone_into(0, None).step("second process") {
-        Ok(Side::Child) => agent::main(inheritance, terminal),
-        Ok(Side::Parent { pid, .. }) => {
+    let second = match inheritance.walls {
+        Walls::Ours => process::clone_into(0, None).map(|side| match side {
+            Side::Child => None,
+            Side::Parent { pid, .. } => Some(pid),
+        }),
+        Walls::Engine => process::fork(),
+    };
+    match second.step("second process") {
+        Ok(None) => agent::main(inheritance, terminal),
+        Ok(Some(pid)) => {
             drop(terminal);
             reap::main(inheritance, pid)
         }
@@ -116,7 +134,7 @@ pub(crate) fn main(mut inheritance: Inheritance<'_>) -> ! {
 fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed> {
     let plan = inheritance.plan;
     // We are a copy of the supervisor in new namespaces: nobody in our user namespace yet, outside still the caller.
-    tie(plan).step("die with parent")?;
+    tie(plan, inheritance.walls).step("die with parent")?;
     // Beside the mounts: the kernel sets up dozens of tables for it, and whoever asks waits as long as for a whole root.
     let makes_network = inheritance.namespaces.contains(&Namespace::Net) && !inheritance.has_network;
     let network = makes_network
@@ -125,6 +143,7 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
         .step("network namespace")?;
     wait_for(Order::Go, inheritance).step("wait for supervisor")?;
     match plan.containment {
+        Containment::Namespaces if inheritance.walls == Walls::Engine => {}
         Containment::Namespaces => enter(inheritance, network)?,
         // No pid namespace holds the tree together: orphans come to us, and we end them.
         Containment::Landlock | Containment::Inherit => process::child_subreaper().step("subreaper")?,
@@ -134,7 +153,7 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
         wait_for(Order::Listed, inheritance).step("wait for the list of files")?;
     }
     // PDEATHSIG is lost by a change of ids, and never fires for a parent that died before it was set.
-    tie(plan).step("die with parent")?;
+    tie(plan, inheritance.walls).step("die with parent")?;
     if event::poll(
         &[(Some(inheritance.alive.as_fd()), Want::Nothing)],
         Some(std::time::Duration::ZERO),
@@ -148,7 +167,11 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
     // Before the command exists: it has our uid, and nothing of us may be open to it for a moment.
     process::set_dumpable(false).step("not dumpable")?;
     // A session of our own: no terminal of the host is ours, and its signals do not reach us.
-    process::setsid().step("session")?;
+    match process::setsid() {
+        // The engine has done it for its pid 1.
+        Err(error) if inheritance.walls == Walls::Ours => return Err(error).step("session"),
+        Ok(()) | Err(_) => {}
+    }
     if !inheritance.terminals.contains(&true) {
         return Ok(None);
     }
@@ -169,11 +192,12 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
 }
 
 /// Our death is the death of our pid namespace, so we go with the supervisor. Without such a namespace we must outlive it:
-/// nobody else knows our descendants, and the liveness pipe tells us when to end them.
-fn tie(plan: &SandboxPlan) -> io::Result<()> {
+/// nobody else knows our descendants, and the liveness pipe tells us when to end them. In a container the supervisor is
+/// not our parent, and the pipe is all there is.
+fn tie(plan: &SandboxPlan, walls: Walls) -> io::Result<()> {
     match plan.containment {
-        Containment::Namespaces => process::die_with_parent(),
-        Containment::Landlock | Containment::Inherit => Ok(()),
+        Containment::Namespaces if walls == Walls::Ours => process::die_with_parent(),
+        Containment::Namespaces | Containment::Landlock | Containment::Inherit => Ok(()),
     }
 }
 
@@ -187,7 +211,7 @@ fn join_groups(inheritance: &mut Inheritance<'_>) -> Result<(), Failed> {
         }
         Some(_) | None => process::exit_now(125),
     }
-    if inheritance.namespaces.contains(&Namespace::Cgroup) {
+    if inheritance.walls == Walls::Ours && inheritance.namespaces.contains(&Namespace::Cgroup) {
         process::unshare(libc::CLONE_NEWCGROUP).step("cgroup namespace")?;
     }
     Ok(())
@@ -260,5 +284,5 @@ fn keep_only(control: &OwnedFd, alive: &OwnedFd) -> io::Result<()> {
     let (low, high) = (a.min(b), a.max(b));
     fd::close_range(0, low.saturating_sub(1))?;
     fd::close_range(low + 1, high.saturating_sub(1))?;
-    fd::close_range(high + 1, u32::MAX)
+    fd::close_range(high + 1, fd::LAST)
 }

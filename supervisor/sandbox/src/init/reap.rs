@@ -5,11 +5,11 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use super::{Inheritance, keep_only, memory, tie, tree};
+use super::{Inheritance, Walls, keep_only, memory, tie, tree};
 use crate::control::{Cause, Order, Report};
 use crate::plan::{Containment, SandboxPlan};
 use crate::sys::event::{self, Want};
-use crate::sys::process::{self, Change, Pid};
+use crate::sys::process::{self, Change, Pid, Usage};
 use crate::sys::socket::Wait;
 use crate::sys::{caps, fd};
 
@@ -20,6 +20,7 @@ const WATCH: Duration = Duration::from_millis(100);
 pub(super) fn main(inheritance: Inheritance<'_>, command: Pid) -> ! {
     let Inheritance {
         plan,
+        walls,
         control,
         alive,
         trees,
@@ -37,9 +38,11 @@ pub(super) fn main(inheritance: Inheritance<'_>, command: Pid) -> ! {
             .deadline
             .map(|time| started + time + plan.grace + Duration::from_secs(1)),
     };
-    let kept = harden(plan, control, alive);
+    let kept = harden(plan, walls, control, alive);
     if let Ok((control, alive)) = &kept {
-        serve(control, alive, command, &watch);
+        // Whoever is our parent sees what was used; a supervisor that is not can only be told.
+        let told = (walls == Walls::Engine).then(Usage::default);
+        serve(control, alive, command, &watch, told);
     }
     // Nothing may go on without a guardian.
     tree::end();
@@ -51,7 +54,7 @@ struct Watch {
     end: Option<Instant>,
 }
 
-fn harden(plan: &SandboxPlan, control: OwnedFd, alive: OwnedFd) -> std::io::Result<(OwnedFd, OwnedFd)> {
+fn harden(plan: &SandboxPlan, walls: Walls, control: OwnedFd, alive: OwnedFd) -> std::io::Result<(OwnedFd, OwnedFd)> {
     process::set_name(c"glee-init")?;
     keep_only(&control, &alive)?;
     fd::ensure_stdio()?;
@@ -62,14 +65,14 @@ fn harden(plan: &SandboxPlan, control: OwnedFd, alive: OwnedFd) -> std::io::Resu
         caps::drop_all()?;
     }
     process::no_new_privs()?;
-    tie(plan)?;
+    tie(plan, walls)?;
     Ok((control, alive))
 }
 
-fn serve(control: &OwnedFd, alive: &OwnedFd, command: Pid, watch: &Watch) -> Option<()> {
+fn serve(control: &OwnedFd, alive: &OwnedFd, command: Pid, watch: &Watch, mut usage: Option<Usage>) -> Option<()> {
     let children = event::signal_fd(&[libc::SIGCHLD]).ok()?;
     loop {
-        if reap(control, command)? {
+        if reap(control, command, &mut usage)? {
             return Some(());
         }
         let timeout = match (watch.memory, watch.end) {
@@ -110,19 +113,25 @@ fn serve(control: &OwnedFd, alive: &OwnedFd, command: Pid, watch: &Watch) -> Opt
 }
 
 /// Collects the dead. True when the command itself has ended and the supervisor was told.
-fn reap(control: &OwnedFd, command: Pid) -> Option<bool> {
+fn reap(control: &OwnedFd, command: Pid, usage: &mut Option<Usage>) -> Option<bool> {
     loop {
-        let (pid, change, _) = match process::wait(-1, libc::WNOHANG | libc::WUNTRACED | libc::__WALL) {
+        let (pid, change, used) = match process::wait(-1, libc::WNOHANG | libc::WUNTRACED | libc::__WALL) {
             Ok(Some(found)) => found,
             Ok(None) => return Some(false),
             // No children at all: the command is gone and was reported, or never was.
             Err(_) => return None,
         };
+        if let (Change::Exited(_) | Change::Killed(_), Some(usage)) = (change, usage.as_mut()) {
+            usage.add(used);
+        }
         if pid != command {
             continue;
         }
         match change {
             Change::Exited(_) | Change::Killed(_) => {
+                if let Some(usage) = *usage {
+                    Report::Usage(usage).send(control.as_fd()).ok()?;
+                }
                 Report::Ended { change, cause: None }.send(control.as_fd()).ok()?;
                 return Some(true);
             }

@@ -86,7 +86,7 @@ fn main(plan: &SandboxPlan, socket: OwnedFd, serve: &dyn Serve) -> io::Result<()
     process::set_dumpable(false)?;
     let number = socket.as_raw_fd().unsigned_abs();
     fd::close_range(0, number.saturating_sub(1))?;
-    fd::close_range(number + 1, u32::MAX)?;
+    fd::close_range(number + 1, fd::LAST)?;
     fd::ensure_stdio()?;
     let (bytes, fds) = socket::receive_all(socket.as_fd(), Wait::Block)?;
     let doors = bytes.split_first().and_then(|(_, marks)| control::doors(marks, fds));

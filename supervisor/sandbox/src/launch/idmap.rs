@@ -46,6 +46,17 @@ impl Trees {
         Ok(trees)
     }
 
+    /// Those alone whose owners are mapped, for an engine that binds all others itself.
+    pub(crate) fn prepare_mapped(plan: &SandboxPlan) -> Result<Self, Failure> {
+        let mut trees = Self::prepare(plan)?;
+        let mapped = |number: &usize| {
+            let step = plan.mounts.get(*number);
+            matches!(step, Some(MountStep::Bind { idmap: Some(_), .. }))
+        };
+        trees.0.retain(|number, _| mapped(number));
+        Ok(trees)
+    }
+
     /// Maps the owners of the trees that need it. A child may have the same trees, and waits before it uses one of these: until
     /// then it can do other things. `ready` holds a user namespace that has no map yet.
     pub(crate) fn map_owners(&self, plan: &SandboxPlan, mut ready: Option<Holder>) -> Result<Holders, Failure> {

@@ -125,7 +125,7 @@ fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan, since: Si
     }
     let number = socket.as_raw_fd().unsigned_abs();
     let _ = fd::close_range(0, number.saturating_sub(1));
-    let _ = fd::close_range(number + 1, u32::MAX);
+    let _ = fd::close_range(number + 1, fd::LAST);
     let mut locks = Vec::new();
     let mut tree = None;
     loop {

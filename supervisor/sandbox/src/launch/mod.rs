@@ -19,6 +19,7 @@ mod start;
 mod stdio;
 mod supervise;
 mod terminal;
+pub mod vessel;
 mod warden;
 
 use std::ffi::OsStr;
@@ -48,7 +49,8 @@ use denials::records::Records;
 use janitor::Janitor;
 use placeholders::Placeholders;
 use quarantine::Ahead;
-use start::{Building, Ends};
+use start::{Building, Child, Ends};
+use vessel::{Carrier, Vessel};
 
 /// What the caller brings besides the plan.
 #[expect(missing_debug_implementations, reason = "functions have nothing to show")]
@@ -61,6 +63,8 @@ pub struct Aid<'a> {
     pub scout: Option<Scout>,
     /// Those of a copy that is in place.
     pub layers: &'a [Layer],
+    /// A container engine's walls in place of ours.
+    pub vessel: Option<&'a dyn Vessel>,
     /// Done while the sandbox is being built, before anything runs in it. `Break` calls the run off.
     pub meanwhile: &'a mut dyn FnMut() -> ControlFlow<()>,
 }
@@ -72,6 +76,7 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
         judge,
         scout,
         layers,
+        vessel,
         meanwhile,
     } = aid;
     let (started, since) = (Instant::now(), Since::now());
@@ -88,13 +93,15 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
     denials::records::put_back();
     let facts = cgroup::detect();
     let janitor = Janitor::new(&facts, plan, since);
-    if janitor.is_needed_first() {
+    if vessel.is_some() || janitor.is_needed_first() {
         janitor.hire()?;
     }
     let companion = match serve.filter(|_| !plan.doors.list.is_empty()) {
         Some(serve) => Some(companion::start(plan, serve)?),
         None => None,
     };
+    // Last of ours, so that it holds none of their ends.
+    let carrier = vessel.map(vessel::carrier).transpose()?;
     let size = terminal::size(terminals);
     let caller = Caller {
         signals,
@@ -114,7 +121,9 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
         meanwhile,
         maker: None,
     };
-    let result = guarded(plan, &table, &filter, Ends { ours, theirs }, caller, building);
+    let engine = vessel.zip(carrier.as_ref());
+    let result = guarded(plan, &table, &filter, Ends { ours, theirs }, caller, building, engine);
+    drop(carrier);
     let served = companion.and_then(Companion::finish);
     let leaving = janitor.dismiss();
     result.map(|outcome| (Outcome { served, ..outcome }, leaving))
@@ -127,6 +136,7 @@ pub fn run_plain(plan: &SandboxPlan) -> Result<Outcome, LaunchError> {
         judge: None,
         scout: None,
         layers: &[],
+        vessel: None,
         meanwhile: &mut || ControlFlow::Continue(()),
     };
     run(plan, aid).map(|(outcome, _leaving)| outcome)
@@ -140,12 +150,14 @@ fn guarded(
     ends: Ends,
     caller: Caller<'_>,
     building: Building<'_>,
+    engine: Option<(&dyn Vessel, &Carrier)>,
 ) -> Result<Outcome, LaunchError> {
     if plan.identity.from_root {
         give_pipes(plan);
     }
-    // A process is born into a v2 group. Those of v1 it enters itself, so they are made while it starts.
-    let born_into = cgroup::makes_v2(caller.facts, &plan.cgroup).then(|| Groups::make(plan, &caller));
+    // A process is born into a v2 group. Those of v1 it enters itself, so they are made while it starts; an engine's are its own.
+    let makes = engine.is_none() && cgroup::makes_v2(caller.facts, &plan.cgroup);
+    let born_into = makes.then(|| Groups::make(plan, &caller));
     let placeholders = Placeholders::make(&plan.placeholders)?;
     let removal = Removal { placeholders };
     for lock in removal.placeholders.locks() {
@@ -160,7 +172,17 @@ fn guarded(
         held.map_err(|error| LaunchError::step("janitor", error))?;
     }
     let maker = records.as_ref().map(Records::maker).cloned();
-    let (mut child, groups) = start::start(plan, filter, ends, born_into, &caller, Building { maker, ..building })?;
+    let mut building = Building { maker, ..building };
+    let (mut child, groups) = match engine {
+        None => start::start(plan, filter, ends, born_into, &caller, building)?,
+        Some((vessel, carrier)) => {
+            drop(ends);
+            building.meanwhile()?;
+            let child = vessel::start(plan, vessel, carrier, &caller)?;
+            let groups = Groups::of_engine(&child, vessel);
+            (child, groups)
+        }
+    };
     if let Some(records) = &records {
         // Without it only pids are missing.
         let _ = records.inside(child.pid);
@@ -187,8 +209,14 @@ fn guarded(
     outcome.changes = found.changes;
     outcome.privileges_removed = found.stripped;
     outcome.privileges_unknown = found.not_stripped;
-    let missing = groups.missing.iter();
-    outcome.layers.missing_limits = missing.map(|m| format!("{}: {}", m.limit, m.reason)).collect();
+    outcome.layers.missing_limits = match engine {
+        None => groups
+            .missing
+            .iter()
+            .map(|m| format!("{}: {}", m.limit, m.reason))
+            .collect(),
+        Some((vessel, _)) => vessel.missing_limits(),
+    };
     Ok(outcome)
 }
 
@@ -232,6 +260,13 @@ struct Groups {
 impl Groups {
     fn make(plan: &SandboxPlan, caller: &Caller<'_>) -> Self {
         let (group, missing) = cgroup::create(caller.facts, &plan.cgroup);
+        Self { group, missing }
+    }
+
+    /// An engine's own, which it also removes.
+    fn of_engine(child: &Child, vessel: &dyn Vessel) -> Self {
+        let group = cgroup::Group::of_process(child.pid, &vessel.limits());
+        let missing = Vec::new();
         Self { group, missing }
     }
 }

@@ -105,6 +105,8 @@ pub enum LaunchError {
     Lost,
     #[error("the run was called off")]
     CalledOff,
+    #[error("the container engine cannot start the sandbox: {0}")]
+    Engine(String),
 }
 
 fn surprises(receipt: &Receipt) -> String {
@@ -161,7 +163,7 @@ impl LaunchError {
                     .to_owned(),
             ),
             Self::Records(error) => Some(error.help().to_owned()),
-            Self::SyscallTable | Self::Lost | Self::CalledOff => None,
+            Self::SyscallTable | Self::Lost | Self::CalledOff | Self::Engine(_) => None,
         }
     }
 }

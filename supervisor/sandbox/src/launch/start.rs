@@ -4,6 +4,7 @@ use std::ffi::CString;
 use std::fs;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Instant;
 
 use super::changes::Before;
 use super::idmap::{self, Holders, Trees};
@@ -13,7 +14,7 @@ use super::warden::Warden;
 use super::{Caller, Groups};
 use crate::cgroup;
 use crate::control::Order;
-use crate::init::{self, Inheritance};
+use crate::init::{self, Inheritance, Walls};
 use crate::plan::{Containment, Namespace, SandboxPlan};
 use crate::receipt::Attempt;
 use crate::seccomp;
@@ -30,19 +31,31 @@ pub(super) struct Building<'a> {
     pub(super) meanwhile: &'a mut dyn FnMut() -> ControlFlow<()>,
 }
 
+impl Building<'_> {
+    /// The caller's own part.
+    pub(super) fn meanwhile(&mut self) -> Result<(), LaunchError> {
+        match (self.meanwhile)() {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(LaunchError::CalledOff),
+        }
+    }
+}
+
 /// A sandbox being built, seen from outside.
 pub(super) struct Child {
     pub(super) pid: Pid,
     pub(super) pidfd: OwnedFd,
     pub(super) control: OwnedFd,
     /// While this is open, init knows that we live.
-    _alive: OwnedFd,
+    pub(super) _alive: OwnedFd,
     pub(super) namespaces: Vec<Namespace>,
     pub(super) warden: Option<Warden>,
+    /// From here on the deadline counts.
+    pub(super) begun: Instant,
     /// What the writable trees held before the command started, if anybody asked.
     pub(super) before: Option<Before>,
     /// What a canary must not reach.
-    _bait: Option<Bait>,
+    pub(super) _bait: Option<Bait>,
 }
 
 /// Makes the child, its janitor and its groups, and lets it go.
@@ -52,18 +65,18 @@ pub(super) fn start(
     ends: Ends,
     born_into: Option<Groups>,
     caller: &Caller<'_>,
-    building: Building<'_>,
+    mut building: Building<'_>,
 ) -> Result<(Child, Groups), LaunchError> {
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
     let Ends { ours, theirs } = ends;
     let (alive_read, alive_write) = fd::pipe().map_err(named("liveness pipe"))?;
     let trees = Trees::prepare(plan)?;
-    let wants_bait = plan.canaries.iter().any(|canary| canary.attempt == Attempt::HostSocket);
-    let bait = wants_bait.then(Bait::lay).transpose().map_err(named("receipt"))?;
+    let bait = lay_bait(plan)?;
     let v2 = born_into.as_ref().and_then(|groups| groups.group.v2_dir());
     let v2 = v2.and_then(|dir| path::open_dir_exact(dir).ok());
     let mut inheritance = Inheritance {
         plan,
+        walls: Walls::Ours,
         namespaces: plan.namespaces.clone(),
         filter,
         trees,
@@ -78,9 +91,9 @@ pub(super) fn start(
         watch_memory: false,
         is_mapped: false,
         has_network: false,
-        maker: building.maker,
+        maker: building.maker.take(),
     };
-    let (network, ready) = building.scout.map(|scout| scout.report(plan)).unzip();
+    let (network, ready) = building.scout.take().map(|scout| scout.report(plan)).unzip();
     let mapped = ready
         .map(|ready| inheritance.trees.map_owners(plan, Some(ready)))
         .transpose()?;
@@ -126,6 +139,7 @@ pub(super) fn start(
                 _alive: alive_write,
                 namespaces,
                 warden: None,
+                begun: caller.started,
                 before: None,
                 _bait: bait,
             };
@@ -134,9 +148,9 @@ pub(super) fn start(
                 .map_err(named("network namespace"))
                 .and_then(|()| admit(plan, &mut child, caller.layers))
                 .and_then(|()| mapped.map_or_else(|| hand_over(&inheritance.trees, plan, &child), Ok))
-                .and_then(|holders| match (building.meanwhile)() {
-                    ControlFlow::Continue(()) => entrust(&child, caller).map(|()| holders),
-                    ControlFlow::Break(()) => Err(LaunchError::CalledOff),
+                .and_then(|holders| {
+                    building.meanwhile()?;
+                    entrust(&child, caller).map(|()| holders)
                 });
             let groups = born_into.unwrap_or_else(|| Groups::make(plan, caller));
             let admitted = admitted.and_then(|holders| group(&child, &groups).map(|()| holders));
@@ -156,6 +170,13 @@ pub(super) fn start(
             Ok((child, groups))
         }
     }
+}
+
+/// For the canary that looks for it.
+pub(super) fn lay_bait(plan: &SandboxPlan) -> Result<Option<Bait>, LaunchError> {
+    let wanted = plan.canaries.iter().any(|canary| canary.attempt == Attempt::HostSocket);
+    let laid = wanted.then(Bait::lay).transpose();
+    laid.map_err(|error| LaunchError::step("receipt", error))
 }
 
 /// Gives the child its identity, and lets it go on.

@@ -1,10 +1,13 @@
 //! The supervisor while the command runs: one loop over signals, the control socket, the terminal, denials and the deadline.
 
 mod listening;
+mod signals;
 
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
+
+pub(super) use signals::signals;
 
 use super::companion::Companion;
 use super::denials::Denials;
@@ -22,36 +25,6 @@ use crate::sys::event::{self, Want};
 use crate::sys::landlock;
 use crate::sys::process::{self, Change, Usage};
 use crate::sys::socket::Wait;
-
-/// Signals that reach the supervisor as events instead of ending it.
-const SIGNALS: &[i32] = &[
-    libc::SIGINT,
-    libc::SIGTERM,
-    libc::SIGHUP,
-    libc::SIGQUIT,
-    libc::SIGUSR1,
-    libc::SIGUSR2,
-    libc::SIGWINCH,
-    libc::SIGTSTP,
-    libc::SIGCONT,
-    libc::SIGURG,
-    libc::SIGALRM,
-    libc::SIGVTALRM,
-    libc::SIGPROF,
-    libc::SIGIO,
-    libc::SIGPWR,
-    libc::SIGXCPU,
-];
-
-/// Those of them, and of the real-time ones, that the caller has not ignored.
-pub(super) fn signals(ignored: &[i32]) -> Vec<i32> {
-    SIGNALS
-        .iter()
-        .copied()
-        .chain(libc::SIGRTMIN()..=libc::SIGRTMAX())
-        .filter(|signal| !ignored.contains(signal) && !event::is_ignored(*signal))
-        .collect()
-}
 
 struct Supervisor<'a> {
     plan: &'a SandboxPlan,
@@ -78,6 +51,8 @@ struct Supervisor<'a> {
     failure: Option<LaunchError>,
     not_executed: Option<i32>,
     ended: Option<(Change, Option<Cause>)>,
+    /// What init says was used, where we cannot ask the kernel.
+    usage: Usage,
     /// The other end of the control socket is closed: nothing more to hear, only the end to wait for.
     silent: bool,
 }
@@ -102,7 +77,7 @@ pub(super) fn watch(
     group: &Group,
     caller: &Caller<'_>,
 ) -> Result<Outcome, LaunchError> {
-    let started = caller.started;
+    let (started, begun) = (caller.started, child.begun);
     let mut supervisor = Supervisor {
         plan,
         child,
@@ -120,11 +95,12 @@ pub(super) fn watch(
         ended_by: None,
         timeout: plan
             .deadline
-            .and_then(|time| started.checked_add(time))
+            .and_then(|time| begun.checked_add(time))
             .map_or(Timeout::Never, Timeout::At),
         failure: None,
         not_executed: None,
         ended: None,
+        usage: Usage::default(),
         silent: false,
     };
     let usage = supervisor.serve(&caller.signals)?;
@@ -184,8 +160,12 @@ impl Supervisor<'_> {
             if gone.readable {
                 // What was said before the end is still in the socket.
                 while let Ok(true) = self.hear() {}
-                let waited = process::wait(self.child.pid.0, libc::__WALL).map_err(lost)?;
-                return Ok(waited.map(|(_, _, usage)| usage).unwrap_or_default());
+                return match process::wait(self.child.pid.0, libc::__WALL) {
+                    Ok(waited) => Ok(waited.map(|(_, _, usage)| usage).unwrap_or_default()),
+                    // The engine's child, not ours.
+                    Err(error) if error.raw_os_error() == Some(libc::ECHILD) => Ok(self.usage),
+                    Err(error) => Err(lost(error)),
+                };
             }
         }
     }
@@ -239,6 +219,7 @@ impl Supervisor<'_> {
             // Without a terminal nobody asked for a pause: a command that stops itself does not stop its guardian.
             Report::Stopped if self.relay.is_some() => self.suspend(),
             Report::Stopped => {}
+            Report::Usage(usage) => self.usage = usage,
             Report::Ended { change, cause } => {
                 self.ended = Some((change, cause));
                 // The last word: what is left is init's end, which its handle tells.

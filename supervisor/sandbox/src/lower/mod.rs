@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use glee_policy::ResolvedPolicy;
-use glee_policy::resolved::{Backend, Isolation, Mode, Network};
+use glee_policy::resolved::{Isolation, Mode, Network};
 
 use crate::cgroup;
 use crate::plan::{CommandPlan, Containment, Doors, Identity, MadeFile, Namespace, Records, SandboxPlan, Workspace};
@@ -172,15 +172,6 @@ fn containment(policy: &ResolvedPolicy, kernel: Kernel) -> Result<Containment, L
             .map(ToString::to_string)
             .unwrap_or_else(|| policy.name.clone())
     };
-    if matches!(policy.backend, Backend::Podman | Backend::Docker) {
-        let help = "use `backend: native` or `auto`";
-        return Err(LowerError::new(
-            "backend",
-            origin("backend"),
-            "this version has no container backend",
-            help,
-        ));
-    }
     if policy.mode == Mode::Inherit {
         if let Network::Names { .. } = policy.network {
             let help = "use `mode: restricted`, or `network: true` for the host's whole network";

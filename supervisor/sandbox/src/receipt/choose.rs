@@ -1,5 +1,6 @@
 //! From a plan to the canaries that fit it.
 
+use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
@@ -27,24 +28,24 @@ const NOWHERE_V6: [IpAddr; 2] = [
     IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 1, 0, 0, 0, 0, 1)),
 ];
 
-const ABSENT: Expected = Expected::Refused(&[libc::ENOENT, libc::EACCES]);
-const READ_ONLY: Expected = Expected::Refused(&[libc::EROFS, libc::EACCES]);
-const NO_ROUTE: Expected = Expected::Refused(&[
+const ABSENT: Expected = Expected::Refused(Cow::Borrowed(&[libc::ENOENT, libc::EACCES]));
+const READ_ONLY: Expected = Expected::Refused(Cow::Borrowed(&[libc::EROFS, libc::EACCES]));
+const NO_ROUTE: Expected = Expected::Refused(Cow::Borrowed(&[
     libc::ENETUNREACH,
     libc::EHOSTUNREACH,
     libc::EADDRNOTAVAIL,
     libc::EAFNOSUPPORT,
     libc::EACCES,
     libc::EPERM,
-]);
-const NOT_THERE: Expected = Expected::Refused(&[libc::ECONNREFUSED, libc::EPERM, libc::EACCES]);
-const NO_FAMILY: Expected = Expected::Refused(&[libc::EAFNOSUPPORT]);
-const NOT_ALLOWED: Expected = Expected::Refused(&[libc::EPERM]);
+]));
+const NOT_THERE: Expected = Expected::Refused(Cow::Borrowed(&[libc::ECONNREFUSED, libc::EPERM, libc::EACCES]));
+const NO_FAMILY: Expected = Expected::Refused(Cow::Borrowed(&[libc::EAFNOSUPPORT]));
+const NOT_ALLOWED: Expected = Expected::Refused(Cow::Borrowed(&[libc::EPERM]));
 /// Absent where the host hides the processes of others.
-const NO_ACCESS: Expected = Expected::Refused(&[libc::EACCES, libc::EPERM, libc::ENOENT]);
-const NO_SUCH_CALL: Expected = Expected::Refused(&[libc::ENOSYS]);
+const NO_ACCESS: Expected = Expected::Refused(Cow::Borrowed(&[libc::EACCES, libc::EPERM, libc::ENOENT]));
+const NO_SUCH_CALL: Expected = Expected::Refused(Cow::Borrowed(&[libc::ENOSYS]));
 /// An id that the user namespace has no name for is invalid rather than forbidden.
-const NOT_ROOT: Expected = Expected::Refused(&[libc::EPERM, libc::EINVAL]);
+const NOT_ROOT: Expected = Expected::Refused(Cow::Borrowed(&[libc::EPERM, libc::EINVAL]));
 
 /// The canaries of a plan, on a kernel with this Landlock ABI. The cheap ones first: what is wrong is found early.
 #[must_use]

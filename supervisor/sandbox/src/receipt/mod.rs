@@ -8,9 +8,12 @@
 mod choose;
 mod words;
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 use crate::plan::SandboxPlan;
 pub use choose::canaries;
@@ -27,7 +30,7 @@ pub enum Wish {
 }
 
 /// What is tried.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Attempt {
     /// Opens for reading.
     Read(PathBuf),
@@ -52,14 +55,14 @@ pub enum Attempt {
     Fact(Fact),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Family {
     Unix,
     Internet,
 }
 
 /// What the kernel says about the process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fact {
     NoNewPrivs,
     /// 2: a filter.
@@ -73,14 +76,14 @@ pub enum Fact {
 }
 
 /// What a sandbox that holds answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Expected {
     /// One of these errors.
-    Refused(&'static [i32]),
+    Refused(Cow<'static, [i32]>),
     Is(u64),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Canary {
     pub attempt: Attempt,
     pub expected: Expected,
@@ -93,9 +96,9 @@ impl Canary {
     /// Is this what a sandbox that holds answers?
     #[must_use]
     pub fn holds(&self, answer: Answer) -> bool {
-        match (self.expected, answer) {
+        match (&self.expected, answer) {
             (Expected::Refused(errors), Err(errno)) => errors.contains(&errno),
-            (Expected::Is(wanted), Ok(value)) => wanted == value,
+            (Expected::Is(wanted), Ok(value)) => *wanted == value,
             (Expected::Refused(_), Ok(_)) | (Expected::Is(_), Err(_)) => false,
         }
     }

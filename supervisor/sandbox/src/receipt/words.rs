@@ -53,7 +53,7 @@ impl Canary {
 
 impl Expected {
     #[must_use]
-    pub fn words(self) -> String {
+    pub fn words(&self) -> String {
         match self {
             Self::Refused(errors) => errors.iter().map(|e| errno(*e)).collect::<Vec<_>>().join(" or "),
             Self::Is(value) => value.to_string(),
@@ -65,7 +65,7 @@ impl Tried {
     /// What came of it.
     #[must_use]
     pub fn got(&self) -> String {
-        match (self.answer, self.canary.expected) {
+        match (self.answer, &self.canary.expected) {
             (Some(Err(error)), _) => errno(error),
             (Some(Ok(_)), Expected::Refused(_)) => "it was allowed".to_owned(),
             (Some(Ok(value)), Expected::Is(_)) => value.to_string(),

@@ -3,12 +3,14 @@
 //! Pure. `decide` is what the supervisor says about a call that the kernel reported; the compiled program only
 //! tells the kernel *that* a call is refused.
 
+use serde::{Deserialize, Serialize};
+
 use super::observe::Observe;
 use super::rules::{Body, Test};
 use super::table::{Action, Arch, Syscall, Table};
 
 /// Everything that one compiled filter depends on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilterSpec {
     pub network: NetworkRule,
     pub sockets: SocketRule,
@@ -22,7 +24,7 @@ pub struct FilterSpec {
 }
 
 /// Which network the sandbox sees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NetworkRule {
     /// A network namespace of its own with nothing but loopback.
     LoopbackOnly,
@@ -31,7 +33,7 @@ pub enum NetworkRule {
 }
 
 /// Which sockets may be made, and with it whether namespaces stand behind the filter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SocketRule {
     /// Unix, IPv4 and IPv6 sockets and NETLINK_ROUTE: mount and network namespaces decide whom they reach.
     Namespaced,
@@ -43,7 +45,7 @@ pub enum SocketRule {
 }
 
 /// What the kernel does with a denied call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DenialAction {
     /// Ask the supervisor, which reports the call and answers with the errno of [`Table::decide`].
     ///

@@ -7,6 +7,7 @@
 
 mod assemble;
 mod compile;
+mod fate;
 mod file_rules;
 mod filter;
 mod observe;
@@ -18,6 +19,7 @@ mod table;
 
 pub use assemble::Instruction;
 pub use compile::compile;
+pub use fate::Fate;
 pub use filter::{Call, Denial, DenialAction, FilterSpec, NetworkRule, SocketRule, Verdict};
 pub use observe::{Act, Observe, Place, Shape};
 pub use rules::Rule;

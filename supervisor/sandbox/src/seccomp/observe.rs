@@ -4,8 +4,10 @@
 //! INVARIANT (only told): being observed changes nothing about what a call may do. Paths can be exchanged by another thread
 //! after they were read, so what is learned here is for the report and never for a decision.
 
+use serde::{Deserialize, Serialize};
+
 /// How much is told of what the list allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Observe {
     /// Only what the filter itself refuses.
     Nothing,

@@ -128,6 +128,28 @@ impl Bait {
 }
 
 impl BaitName {
+    /// For a process that is not our child: the name without its family.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        let length = self.size.saturating_sub(size_of::<libc::sa_family_t>());
+        let name = self.address.sun_path.iter().take(length);
+        name.map(|byte| byte.cast_unsigned()).collect()
+    }
+
+    /// `None` if no address has room for it.
+    #[must_use]
+    pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        // SAFETY: sockaddr_un is plain data; all zeroes is a valid value.
+        let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+        address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+        let name = address.sun_path.get_mut(..bytes.len())?;
+        for (place, byte) in name.iter_mut().zip(bytes) {
+            *place = byte.cast_signed();
+        }
+        let size = size_of::<libc::sa_family_t>() + bytes.len();
+        Some(Self { address, size })
+    }
+
     /// Connects to it, from wherever we are.
     pub fn take(&self) -> io::Result<()> {
         connect(&socket(libc::AF_UNIX)?, &self.address, self.size)

@@ -36,10 +36,13 @@ pub fn put_at(fd: BorrowedFd<'_>, target: RawFd) -> io::Result<()> {
     done(unsafe { libc::dup2(fd.as_raw_fd(), target) })
 }
 
+/// The highest number that a descriptor can have. gVisor takes a larger one for a negative number.
+pub const LAST: u32 = i32::MAX as u32;
+
 /// Marks every descriptor from 3 up close-on-exec, so that exec leaves exactly 0, 1 and 2.
 pub fn close_on_exec_from_3() -> io::Result<()> {
     // SAFETY: close_range only changes descriptor flags.
-    check(unsafe { libc::syscall(libc::SYS_close_range, 3u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) }).map(drop)
+    check(unsafe { libc::syscall(libc::SYS_close_range, 3u32, LAST, libc::CLOSE_RANGE_CLOEXEC) }).map(drop)
 }
 
 /// Closes every descriptor from `first` to `last`, both included.
@@ -55,7 +58,7 @@ pub fn close_range(first: u32, last: u32) -> io::Result<()> {
 pub fn close_others(kept: BorrowedFd<'_>) -> io::Result<()> {
     let kept = kept.as_raw_fd().unsigned_abs();
     close_range(3, kept.saturating_sub(1))?;
-    close_range(kept.max(2) + 1, u32::MAX)
+    close_range(kept.max(2) + 1, LAST)
 }
 
 /// Moves a descriptor to the lowest free number from `floor` up, close-on-exec.

@@ -30,6 +30,17 @@ impl Resource {
     }
 }
 
+/// The hard limit in force.
+pub fn hard(resource: Resource) -> io::Result<u64> {
+    let mut now = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `now` is a live local the kernel fills.
+    done(unsafe { libc::getrlimit(resource.number(), &raw mut now) })?;
+    Ok(now.rlim_max)
+}
+
 /// Sets soft and hard limit to `value`, or to the hard limit in force if that is lower.
 pub fn lower(resource: Resource, value: u64) -> io::Result<()> {
     let mut now = libc::rlimit {

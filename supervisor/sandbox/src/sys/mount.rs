@@ -121,6 +121,14 @@ pub fn new_filesystem(kind: &CStr, options: &[(&CStr, &CStr)], attr: u64) -> io:
     check(unsafe { libc::syscall(libc::SYS_fsmount, fsfd, libc::FSMOUNT_CLOEXEC, attr as libc::c_uint) }).map(own)
 }
 
+/// Takes the topmost mount at `path` away, with what is mounted below it. No link is followed at its end.
+pub fn detach(path: &std::path::Path) -> io::Result<()> {
+    let invalid = || io::Error::from_raw_os_error(libc::EINVAL);
+    let path = super::process::cstring(path.as_os_str().to_owned()).ok_or_else(invalid)?;
+    // SAFETY: the path is NUL-terminated and lives until the call returns.
+    done(unsafe { libc::umount2(path.as_ptr(), libc::MNT_DETACH | libc::UMOUNT_NOFOLLOW) })
+}
+
 /// Cuts the propagation ties of the whole current tree, so that nothing done here is seen outside.
 pub fn make_all_private() -> io::Result<()> {
     let none = std::ptr::null::<libc::c_char>();

@@ -65,6 +65,15 @@ pub fn clone_into(namespaces: libc::c_int, cgroup: Option<BorrowedFd<'_>>) -> io
     })
 }
 
+/// Forks where nobody knows `clone3`: the older call, without a flag. `None` in the child.
+pub fn fork() -> io::Result<Option<Pid>> {
+    let none = std::ptr::null_mut::<libc::c_void>();
+    // SAFETY: no stack is given and no flag asks for memory to be written, so the child goes on with a copy of this stack, as
+    // after fork.
+    let pid = check(unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, none, none, none, none) })?;
+    Ok((pid != 0).then(|| Pid(libc::pid_t::try_from(pid).unwrap_or(-1))))
+}
+
 /// A handle on a process; one that is a child of ours and not yet waited for cannot be confused with another.
 pub fn pidfd_open(pid: Pid) -> io::Result<OwnedFd> {
     // SAFETY: pidfd_open takes two integers.
@@ -104,6 +113,15 @@ pub struct Usage {
     pub user_us: u64,
     pub sys_us: u64,
     pub max_rss_kb: u64,
+}
+
+impl Usage {
+    /// Two trees together.
+    pub fn add(&mut self, other: Self) {
+        self.user_us = self.user_us.saturating_add(other.user_us);
+        self.sys_us = self.sys_us.saturating_add(other.sys_us);
+        self.max_rss_kb = self.max_rss_kb.max(other.max_rss_kb);
+    }
 }
 
 /// Waits for a child (`-1`: any). `None`: nothing has changed and `how` said not to wait.

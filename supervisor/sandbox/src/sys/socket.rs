@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use super::fd::own;
+use super::process::Pid;
 use super::{check, done};
 
 /// Two connected ends that keep message boundaries, both close-on-exec.
@@ -168,6 +169,23 @@ pub fn receive_all(socket: BorrowedFd<'_>, wait: Wait) -> io::Result<(Vec<u8>, V
         fds.push(own(raw.into()));
     }
     Ok((bytes, fds))
+}
+
+/// Who connected to the other end, as seen from our own namespaces. Told by the kernel, not by the peer.
+pub fn peer(socket: BorrowedFd<'_>) -> io::Result<(Pid, u32)> {
+    let mut who = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut size = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: `who` and `size` are live locals; the kernel writes at most `size` bytes.
+    done(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERCRED,
+            (&raw mut who).cast(),
+            &raw mut size,
+        )
+    })?;
+    Ok((Pid(who.pid), who.uid))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

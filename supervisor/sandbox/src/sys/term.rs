@@ -65,6 +65,24 @@ pub fn raw(modes: &Modes) -> Modes {
 #[derive(Clone, Copy)]
 pub struct Size(libc::winsize);
 
+impl Size {
+    /// Rows and columns, in characters and pixels, for another process.
+    #[must_use]
+    pub fn numbers(self) -> [u16; 4] {
+        [self.0.ws_row, self.0.ws_col, self.0.ws_xpixel, self.0.ws_ypixel]
+    }
+
+    #[must_use]
+    pub fn of_numbers([ws_row, ws_col, ws_xpixel, ws_ypixel]: [u16; 4]) -> Self {
+        Self(libc::winsize {
+            ws_row,
+            ws_col,
+            ws_xpixel,
+            ws_ypixel,
+        })
+    }
+}
+
 impl std::fmt::Debug for Size {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}x{}", self.0.ws_col, self.0.ws_row)

@@ -116,7 +116,7 @@ fn settle(name: &CStr, socket: &OwnedFd) -> io::Result<()> {
     }
     let number = socket.as_raw_fd().unsigned_abs();
     fd::close_range(0, number.saturating_sub(1))?;
-    fd::close_range(number + 1, u32::MAX)
+    fd::close_range(number + 1, fd::LAST)
 }
 
 fn write(socket: &OwnedFd, bytes: &[u8]) -> io::Result<()> {

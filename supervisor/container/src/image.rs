@@ -1,0 +1,71 @@
+//! The image that has nothing in it: directories to mount on, and links. Made here, from no registry.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+/// Directories of the root, with their modes.
+const DIRS: [(&str, u32); 9] = [
+    ("proc/", 0o555),
+    ("dev/", 0o755),
+    ("sys/", 0o555),
+    ("usr/", 0o755),
+    ("etc/", 0o755),
+    ("run/", 0o755),
+    ("var/", 0o755),
+    ("tmp/", 0o1777),
+    (".glee/", 0o755),
+];
+
+const BLOCK: usize = 512;
+
+/// The image as a tar archive: the same bytes for the same links.
+pub(crate) fn archive(links: &BTreeMap<PathBuf, PathBuf>) -> Vec<u8> {
+    let mut tar = Vec::new();
+    for (name, mode) in DIRS {
+        tar.extend(header(Path::new(name), mode, b'5', Path::new("")));
+    }
+    for (at, target) in links {
+        let name = at.strip_prefix("/").unwrap_or(at);
+        tar.extend(header(name, 0o777, b'2', target));
+    }
+    tar.resize(tar.len() + 2 * BLOCK, 0);
+    tar
+}
+
+/// A name for the contents.
+pub(crate) fn digest(archive: &[u8]) -> String {
+    let digest = Sha256::digest(archive);
+    digest.iter().take(8).fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// One ustar header. A name beyond its field is cut: no link of a root directory is that long.
+fn header(name: &Path, mode: u32, kind: u8, target: &Path) -> [u8; BLOCK] {
+    let mut block = [0; BLOCK];
+    let mut put = |at: usize, bytes: &[u8]| {
+        for (to, from) in block.iter_mut().skip(at).zip(bytes.iter().take(100)) {
+            *to = *from;
+        }
+    };
+    put(0, name.as_os_str().as_bytes());
+    put(100, format!("{mode:07o}\0").as_bytes());
+    put(108, b"0000000\0");
+    put(116, b"0000000\0");
+    put(124, b"00000000000\0");
+    put(136, b"00000000000\0");
+    put(148, b"        ");
+    put(156, &[kind]);
+    put(157, target.as_os_str().as_bytes());
+    put(257, b"ustar\x0000");
+    let sum: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
+    for (to, from) in block.iter_mut().skip(148).zip(format!("{sum:06o}\0 ").bytes()) {
+        *to = from;
+    }
+    block
+}

@@ -1,0 +1,17 @@
+//! The container backend through its own door: Podman as root and as an ordinary user, from the first byte to the last mount.
+//!
+//! The escape, compatibility, egress, agents and command line suites run on it too, from their own files: `GLEE_BACKEND=podman`.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../compat/claims.rs"]
+mod claims;
+mod gvisor;
+mod images;
+mod killed;
+mod runs;
+mod support;
