@@ -8,6 +8,7 @@ use glee_sandbox::receipt::Wish;
 use glee_sandbox::seccomp::Observe;
 
 use crate::audit::record::Need;
+use crate::tasks::job::Job;
 
 /// What a run is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub struct Options {
     pub audit: Need,
     /// How much of what the command tries is looked at for the report.
     pub observe: Observe,
+    /// For a run that a worker has started.
+    pub job: Option<Job>,
     pub command: Vec<OsString>,
 }
 
@@ -49,6 +52,7 @@ impl Options {
             key_file: None,
             audit: Need::Wanted,
             observe: Observe::Attempts,
+            job: None,
             command,
         }
     }

@@ -31,6 +31,8 @@ use crate::project::{Scene, SceneError};
 use crate::report::{Destination, ModelReport, PolicyId, Report};
 use crate::run_id::run_id;
 use crate::select::{self, SelectError, Selected};
+use crate::tasks::job::Job;
+use crate::tasks::layers::LayerError;
 
 /// Why nothing ran.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +41,8 @@ pub enum Refusal {
     Scene(#[from] SceneError),
     #[error(transparent)]
     Select(#[from] SelectError),
+    #[error(transparent)]
+    Layer(#[from] LayerError),
     #[error(transparent)]
     Command(#[from] NotFound),
     #[error(transparent)]
@@ -69,6 +73,7 @@ impl Refusal {
             Self::Command(not_found) => not_found.exit_status(),
             Self::Scene(_)
             | Self::Select(_)
+            | Self::Layer(_)
             | Self::Survey(_)
             | Self::Key(_)
             | Self::Egress(_)
@@ -87,6 +92,7 @@ impl Refusal {
             Self::Lower(error) => Some(error.help().to_owned()),
             Self::Launch(error) => error.help(),
             Self::Key(error) => Some(error.help().to_owned()),
+            Self::Layer(error) => error.help(),
             Self::Select(SelectError::Trust(error)) => Some(error.help().to_owned()),
             Self::Scene(_)
             | Self::Select(_)
@@ -114,7 +120,11 @@ pub struct Finished {
 
 /// Runs the command. `notice` is called with what must be said before it starts.
 pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
-    let mut report = Report::new(&run_id(), &options.command, SystemTime::now());
+    let id = options
+        .job
+        .as_ref()
+        .map_or_else(run_id, |job| job.task.as_str().to_owned());
+    let mut report = Report::new(&id, &options.command, SystemTime::now());
     let mut audit = Recorder::open();
     let opened = options
         .report
@@ -231,6 +241,9 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
     let scene = Scene::find(options.project.as_deref())?;
     let mut selected = select::select(options.policy.as_deref(), &scene)?;
     select::add_flags(&mut selected, &options.flags, &scene)?;
+    if let Some(job) = &options.job {
+        selected.policy = job.narrow(selected.policy, &scene)?;
+    }
     let name = options.command.first().ok_or(Refusal::NoCommand)?;
     let here = env::current_dir().map_err(SceneError::NoCwd)?;
     let command = find_command(name, &here, env::var_os("PATH").as_deref())?;
@@ -264,7 +277,9 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
         landlock_abi: landlock::abi(),
     };
     let files = egress.iter().flat_map(Egress::files);
-    let files = files.chain(overlay.iter().flat_map(|overlay| overlay.files.clone()));
+    let files = files
+        .chain(overlay.iter().flat_map(|overlay| overlay.files.clone()))
+        .chain(options.job.iter().flat_map(Job::made));
     let request = Request {
         run_id: run_id.to_owned(),
         argv: options.command.clone(),

@@ -201,6 +201,7 @@ fn build(project: Option<&Path>) -> Account {
         key_file: None,
         audit: Need::Wanted,
         observe: Observe::Nothing,
+        job: None,
         command,
     };
     // A system without `true` (an image with nothing but us) still has us.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::worker::Worker;
@@ -14,8 +14,23 @@ use crate::label::Label;
 use crate::sessions::SessionId;
 
 /// That of the run it becomes: 26 letters and digits, in the order of time.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct TaskId(String);
+
+impl From<TaskId> for String {
+    fn from(id: TaskId) -> Self {
+        id.0
+    }
+}
+
+impl TryFrom<String> for TaskId {
+    type Error = NotATask;
+
+    fn try_from(text: String) -> Result<Self, NotATask> {
+        text.parse()
+    }
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not the id of a task: 26 lower-case letters and digits")]
@@ -91,6 +106,8 @@ pub struct Task {
     pub started_at: Option<Millis>,
     pub finished_at: Option<Millis>,
     pub worker: Option<Worker>,
+    /// When it must be over, while it runs.
+    pub until: Option<Millis>,
     pub request: Value,
     pub result: Option<Value>,
 }
@@ -144,6 +161,7 @@ pub(super) fn task(row: &Row<'_>) -> rusqlite::Result<Task> {
         started_at: row.get::<_, Option<u64>>("started_at")?.map(Millis),
         finished_at: row.get::<_, Option<u64>>("finished_at")?.map(Millis),
         worker: Worker::read(row)?,
+        until: row.get::<_, Option<u64>>("lease_until")?.map(Millis),
         request: json(&row.get::<_, String>("request")?)?,
         result: row
             .get::<_, Option<String>>("result")?
@@ -162,7 +180,7 @@ fn json(text: &str) -> rusqlite::Result<Value> {
     serde_json::from_str(text).map_err(wrong)
 }
 
-fn parsed<T: FromStr<Err: std::error::Error + Send + Sync + 'static>>(
+pub(super) fn parsed<T: FromStr<Err: std::error::Error + Send + Sync + 'static>>(
     row: &Row<'_>,
     name: &str,
 ) -> rusqlite::Result<T> {

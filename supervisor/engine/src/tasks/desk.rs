@@ -1,0 +1,333 @@
+//! The one place where tasks are asked for, watched, approved and cancelled: for the command line, the MCP server and workflows.
+//!
+//! Any number of desks, in any number of processes, serve a project at once; what they share is the store. A desk may be used
+//! from several threads. There is no daemon: whoever submits or waits starts workers for what is queued (`crew`).
+
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::ask::{self, Answer, Asker, Question};
+use super::brief::{Brief, Plan};
+use super::crew::Crew;
+use super::intake::{self, Intake};
+use super::outcome::{Kept, Outcome};
+use super::refusal::Refusal;
+use super::request::Request;
+use crate::clauses::clauses;
+use crate::definitions::Cli;
+use crate::label::Label;
+use crate::project::Scene;
+use crate::sessions::{SessionId, Sessions};
+use crate::settings::Key;
+use crate::settings::store as configuration;
+use crate::store::{Cancel, Entry, Millis, New, State, Store, Task, TaskId};
+
+/// How soon, and then how often, a task is looked at that somebody waits for.
+const FIRST_LOOK: Duration = Duration::from_millis(2);
+const LAST_LOOK: Duration = Duration::from_millis(50);
+/// How often whoever waits sees to it that the queue moves.
+const ROUND: Duration = Duration::from_secs(1);
+/// The part of a prompt that is shown to whoever approves.
+const HEAD: usize = 1200;
+
+/// The desk of one project.
+#[derive(Debug)]
+pub struct Desk {
+    scene: Scene,
+    caller: Label,
+    store: Mutex<Store>,
+    crew: Crew,
+}
+
+/// A task that was taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Ticket {
+    pub task_id: TaskId,
+    pub session_id: SessionId,
+    /// `queued`, or `waiting` for approval.
+    pub state: State,
+    pub agent: Option<String>,
+    pub cli: String,
+}
+
+/// A task as it stands.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct View {
+    pub task_id: TaskId,
+    pub session_id: Option<SessionId>,
+    pub state: State,
+    pub description: String,
+    pub agent: Option<String>,
+    pub cli: Option<String>,
+    pub caller: String,
+    pub parent: Option<TaskId>,
+    pub depth: u32,
+    pub created_at: Millis,
+    pub started_at: Option<Millis>,
+    pub finished_at: Option<Millis>,
+    pub cancel_asked: bool,
+    /// What it is doing now.
+    pub doing: Option<String>,
+    /// Once it is over.
+    pub outcome: Option<Outcome>,
+}
+
+/// What happens while somebody waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Progress {
+    State(State),
+    /// What the agent does now, in words. They come from the sandbox.
+    Doing(String),
+}
+
+/// What waiting came to.
+#[derive(Debug)]
+pub enum Waited {
+    Over(Box<Outcome>),
+    /// The time to wait has passed.
+    NotYet(Box<View>),
+}
+
+impl Desk {
+    /// Opens the desk of a project. Between callers the queue is fair.
+    pub fn open(scene: Scene, caller: Label) -> Result<Self, Refusal> {
+        let store = Mutex::new(Store::open(&scene.project)?);
+        let crew = Crew::new(scene.project.clone());
+        Ok(Self {
+            scene,
+            caller,
+            store,
+            crew,
+        })
+    }
+
+    #[must_use]
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// A thread that panicked leaves no transaction behind: the store is whole.
+    fn store(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Takes a task, if it can be worked on and nobody objects, and sees to it that it starts.
+    pub fn submit(&self, request: Request, asker: Asker<'_>) -> Result<Ticket, Refusal> {
+        let settings = configuration::load(&self.scene)?.settings;
+        let Intake { mut brief, cli, plan } = {
+            let store = self.store();
+            intake::take(request, &self.scene, &settings, &store)?
+        };
+        let entry = if settings.is_on(Key::ApproveSubagents) {
+            brief.policy_sha256 = Some(plan.policy.sha256());
+            self.approval(&brief, cli, &plan, asker)?
+        } else {
+            Entry::Queue
+        };
+        let sessions = Sessions::open(&self.scene.project)?;
+        let session = intake::session(&brief, cli, &sessions)?;
+        let agent = intake::label(brief.request.agent.as_ref().map_or("", |name| name.as_str()));
+        let new = New {
+            caller: self.caller.clone(),
+            parent: brief.request.parent.clone(),
+            session: Some(session.clone()),
+            agent: agent.clone(),
+            cli: intake::label(cli.word()),
+            request: brief.json(),
+            entry,
+        };
+        let stored = self.store().enqueue(&new, Millis::now());
+        let task_id = stored.inspect_err(|_| {
+            if brief.request.session.is_none() {
+                // Made a moment ago, for this task alone; one that stays is empty and expires.
+                let _ = sessions.delete(&session);
+            }
+        })?;
+        if entry == Entry::Queue {
+            self.dispatch()?;
+        }
+        Ok(Ticket {
+            task_id,
+            session_id: session,
+            state: match entry {
+                Entry::Queue => State::Queued,
+                Entry::Approval => State::Waiting,
+            },
+            agent: agent.map(String::from),
+            cli: cli.word().to_owned(),
+        })
+    }
+
+    fn approval(&self, brief: &Brief, cli: Cli, plan: &Plan, asker: Asker<'_>) -> Result<Entry, Refusal> {
+        match asker {
+            Asker::Now(ask) => match ask(&question(None, brief, cli, plan)) {
+                Answer::Yes => Ok(Entry::Queue),
+                Answer::No => Err(Refusal::Denied),
+                Answer::Nobody => Ok(Entry::Approval),
+            },
+            Asker::Later => Ok(Entry::Approval),
+            Asker::Nobody => Err(Refusal::NobodyToAsk),
+        }
+    }
+
+    pub fn status(&self, id: &TaskId) -> Result<View, Refusal> {
+        self.sweep()?;
+        let store = self.store();
+        let task = store.get(id)?;
+        view(task, &store)
+    }
+
+    /// The newest tasks, the newest first.
+    pub fn list(&self, state: Option<State>, most: u32) -> Result<Vec<View>, Refusal> {
+        self.sweep()?;
+        let store = self.store();
+        let tasks = store.list(state, most)?;
+        tasks.into_iter().map(|task| view(task, &store)).collect()
+    }
+
+    /// Waits until the task is over, or until this time; tells what happens meanwhile. The queue moves while anybody waits.
+    pub fn wait(&self, id: &TaskId, until: Option<Instant>, tell: &mut dyn FnMut(Progress)) -> Result<Waited, Refusal> {
+        let mut pause = FIRST_LOOK;
+        let (mut last_state, mut last_note, mut last_version) = (None, 0, None);
+        loop {
+            let version = self.store().version()?;
+            if last_version != Some(version) {
+                last_version = Some(version);
+                let (task, doing) = {
+                    let store = self.store();
+                    (store.get(id)?, store.doing(id)?)
+                };
+                if let Some(outcome) = Outcome::of(&task) {
+                    return Ok(Waited::Over(Box::new(outcome)));
+                }
+                if last_state != Some(task.state) {
+                    last_state = Some(task.state);
+                    tell(Progress::State(task.state));
+                }
+                if let Some((number, text)) = doing.filter(|(number, _)| *number != last_note) {
+                    last_note = number;
+                    tell(Progress::Doing(text));
+                }
+            }
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return Ok(Waited::NotYet(Box::new(self.status(id)?)));
+            }
+            if self.crew.is_due(ROUND) {
+                self.dispatch()?;
+                // What this process itself has changed does not count as a change.
+                last_version = None;
+            }
+            let left = until.map_or(pause, |until| until.saturating_duration_since(Instant::now()));
+            thread::sleep(pause.min(left));
+            pause = (pause * 2).min(LAST_LOOK);
+        }
+    }
+
+    /// Ends a task that has not started, and asks the worker of one that has; those that it asked for as well.
+    pub fn cancel(&self, id: &TaskId) -> Result<Cancel, Refusal> {
+        let done = cancel(&mut self.store(), id)?;
+        Ok(done)
+    }
+
+    /// What somebody is asked about a task that waits for approval.
+    pub fn question(&self, id: &TaskId) -> Result<Question, Refusal> {
+        let task = self.store().get(id)?;
+        let (brief, cli) = intake::read(&task)?;
+        let settings = configuration::load(&self.scene)?.settings;
+        let plan = brief.plan(cli, &settings, &self.scene)?;
+        Ok(question(Some(task.id), &brief, cli, &plan))
+    }
+
+    /// Somebody approves of it.
+    pub fn approve(&self, id: &TaskId) -> Result<(), Refusal> {
+        self.sweep()?;
+        self.store().approve(id)?;
+        self.dispatch()
+    }
+
+    /// Somebody does not.
+    pub fn deny(&self, id: &TaskId) -> Result<(), Refusal> {
+        self.sweep()?;
+        let kept = Kept::failed(Refusal::Denied.to_string(), None);
+        Ok(self.store().deny(id, &kept.json(), Millis::now())?)
+    }
+
+    /// Looks after the tasks of workers that died, and starts workers for what can start.
+    pub fn dispatch(&self) -> Result<(), Refusal> {
+        self.sweep()?;
+        let limits = intake::limits(&configuration::load(&self.scene)?.settings);
+        let ready = {
+            let mut store = self.store();
+            store.recover(Millis::now())?;
+            store.ready(&limits, Millis::now())?
+        };
+        self.crew.send(ready).map_err(Refusal::Worker)
+    }
+
+    /// What nobody approved of in time is over.
+    fn sweep(&self) -> Result<(), Refusal> {
+        let now = Millis::now();
+        let patience = u64::try_from(ask::PATIENCE.as_millis()).unwrap_or(u64::MAX);
+        let kept = Kept::failed(Refusal::Unapproved.to_string(), Refusal::Unapproved.help());
+        let before = Millis(now.0.saturating_sub(patience));
+        self.store().expire(before, &kept.json(), now)?;
+        Ok(())
+    }
+}
+
+/// The task and all below it.
+pub(super) fn cancel(store: &mut Store, id: &TaskId) -> Result<Cancel, Refusal> {
+    let done = store.cancel(id, Millis::now())?;
+    for child in store.children(id)? {
+        cancel(store, &child)?;
+    }
+    Ok(done)
+}
+
+fn view(task: Task, store: &Store) -> Result<View, Refusal> {
+    let outcome = Outcome::of(&task);
+    let doing = match task.state {
+        State::Running => store.doing(&task.id)?.map(|(_, text)| text),
+        State::Waiting | State::Queued | State::Claimed => None,
+        State::Done | State::Failed | State::Cancelled | State::Timeout => None,
+    };
+    let title = Brief::read(&task.request).map(|brief| brief.request.title());
+    Ok(View {
+        description: title.unwrap_or_default(),
+        task_id: task.id,
+        session_id: task.session,
+        state: task.state,
+        agent: task.agent.map(String::from),
+        cli: task.cli.map(String::from),
+        caller: task.caller.into(),
+        parent: task.parent,
+        depth: task.depth,
+        created_at: task.created_at,
+        started_at: task.started_at,
+        finished_at: task.finished_at,
+        cancel_asked: task.cancel_asked,
+        doing,
+        outcome,
+    })
+}
+
+fn question(task_id: Option<TaskId>, brief: &Brief, cli: Cli, plan: &Plan) -> Question {
+    let prompt = &brief.request.prompt;
+    let end = prompt.floor_char_boundary(HEAD);
+    let clause = |clause: crate::clauses::Clause| format!("{}: {}", clause.key, clause.here.unwrap_or(clause.value));
+    Question {
+        task_id,
+        description: brief.request.title(),
+        agent: brief.request.agent.as_ref().map(ToString::to_string),
+        cli: cli.word().to_owned(),
+        command: plan.command(cli, None).0,
+        policy: plan.policy.name.clone(),
+        clauses: clauses(&plan.policy).into_iter().map(clause).collect(),
+        timeout_ms: u64::try_from(plan.bounds.timeout.as_millis()).unwrap_or(u64::MAX),
+        prompt_head: prompt.get(..end).unwrap_or_default().to_owned(),
+        prompt_bytes: prompt.len(),
+    }
+}
