@@ -12,6 +12,7 @@ use crate::args_context::ContextCommand;
 use crate::args_more::{DoctorArgs, PolicyCommand, TrustArgs};
 use crate::args_past::{AuditCommand, RunsCommand};
 use crate::logs::LogsArgs;
+use crate::mcp::McpArgs;
 use crate::memory::MemoryCommand;
 use crate::sessions::SessionsCommand;
 
@@ -71,6 +72,8 @@ pub(crate) enum Command {
     Memory(MemoryCommand),
     /// Show and follow what subagents printed and what became of them
     Logs(LogsArgs),
+    /// Serve main agents over MCP, and enter the server in their configurations
+    Mcp(McpArgs),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  source <(glee-supervisor completions bash)")]
     Completions {

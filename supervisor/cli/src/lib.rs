@@ -16,6 +16,7 @@ mod doctor;
 mod explain;
 mod learn;
 mod logs;
+mod mcp;
 mod memory;
 mod policy;
 mod print;
@@ -55,6 +56,7 @@ pub fn main() -> ExitCode {
         Command::Sessions(command) => sessions::sessions(command, project),
         Command::Memory(command) => memory::memory(command, project),
         Command::Logs(arguments) => logs::logs(&arguments, project),
+        Command::Mcp(arguments) => mcp::mcp(arguments, project),
         Command::Completions { shell } => completions(shell, arguments.first()),
     };
     ExitCode::from(u8::try_from(status & 0xff).unwrap_or(1))

@@ -4,6 +4,7 @@ use glee_engine::definitions::store::StoreError;
 use glee_engine::definitions::view::ViewError;
 use glee_engine::memory::MemoryError;
 use glee_engine::run::Refusal;
+use glee_engine::tasks;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
@@ -86,6 +87,17 @@ impl From<ViewError> for Failure {
 
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
+        let help = refusal.help();
+        let told = Self::told(refusal.to_string());
+        match help {
+            Some(help) => told.with_help(help),
+            None => told,
+        }
+    }
+}
+
+impl From<tasks::Refusal> for Failure {
+    fn from(refusal: tasks::Refusal) -> Self {
         let help = refusal.help();
         let told = Self::told(refusal.to_string());
         match help {

@@ -52,12 +52,13 @@ pub fn stdio(scene: Scene) -> Result<(), ServeError> {
     let runtime = runtime()?;
     let served = runtime.block_on(async {
         let (input, output) = rmcp::transport::stdio_pipes();
-        match Server::new(scene).serve(Lines::new(input, output)).await {
-            Ok(running) => running
-                .waiting()
-                .await
-                .map(drop)
-                .map_err(|error| ServeError::Ended(error.to_string())),
+        let server = Server::new(scene);
+        match server.clone().serve(Lines::new(input, output)).await {
+            Ok(running) => {
+                let ended = running.waiting().await;
+                server.settle(LAST_WORDS).await;
+                ended.map(drop).map_err(|error| ServeError::Ended(error.to_string()))
+            }
             // It went away before it said anything.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(ServeError::Ended(error.to_string())),

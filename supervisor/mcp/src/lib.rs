@@ -5,8 +5,10 @@
 pub mod answer;
 mod ask;
 pub mod entry;
+mod extension;
 pub mod install;
 mod prompts;
 pub mod server;
 mod tools;
 pub mod transport;
+mod work;

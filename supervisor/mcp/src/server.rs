@@ -2,20 +2,24 @@
 //!
 //! Decides nothing about policy. INVARIANT: the project is the one the server was started for; no request names another.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use glee_engine::label::Label;
 use glee_engine::project::Scene;
+use glee_engine::tasks::Desk;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, GetPromptRequestParams,
-    GetPromptResponse, Implementation, ListPromptsResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
-    ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CustomRequest, CustomResult, ErrorCode,
+    GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, ListPromptsResult,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool, UpdateTaskParams,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
+use crate::answer::Failure;
 use crate::ask::Waiting;
-use crate::prompts;
-use crate::tools::{self, Call, Entry};
+use crate::tools::{self, Call, Entry, apart};
+use crate::{extension, prompts};
 
 const INSTRUCTIONS: &str = "Delegates work to subagents that run in a sandbox. glee_task hands a task to an agent and \
     returns what it said; with `background` it returns at once, and glee_task_result waits for the end. What a subagent \
@@ -31,6 +35,12 @@ pub struct Server {
 struct Shared {
     scene: Scene,
     waiting: Waiting,
+    /// Opened when it is first needed: a client that only looks leaves nothing behind.
+    desk: Mutex<Option<Arc<Desk>>>,
+    /// Held by every call that has something to end when its client goes away.
+    stays: Arc<()>,
+    /// Who has it sees to the queue.
+    tender: Arc<tokio::sync::Semaphore>,
 }
 
 impl Server {
@@ -40,6 +50,9 @@ impl Server {
             shared: Arc::new(Shared {
                 scene,
                 waiting: Waiting::default(),
+                desk: Mutex::default(),
+                stays: Arc::default(),
+                tender: Arc::new(tokio::sync::Semaphore::new(1)),
             }),
         }
     }
@@ -50,6 +63,43 @@ impl Server {
 
     pub(crate) fn waiting(&self) -> &Waiting {
         &self.shared.waiting
+    }
+
+    pub(crate) async fn desk(&self) -> Result<Arc<Desk>, Failure> {
+        let server = self.clone();
+        apart(move || {
+            let mut place = server.shared.desk.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(desk) = &*place {
+                return Ok(Arc::clone(desk));
+            }
+            let caller: Label = format!("mcp-{}", std::process::id())
+                .parse()
+                .map_err(|_| Failure::internal("the caller has no name"))?;
+            let desk = Arc::new(Desk::open(server.scene().clone(), caller)?);
+            *place = Some(Arc::clone(&desk));
+            Ok(desk)
+        })
+        .await?
+    }
+
+    pub(crate) fn stay(&self) -> Arc<()> {
+        Arc::clone(&self.shared.stays)
+    }
+
+    /// Waits until no call has anything left to end, but not for ever.
+    pub(crate) async fn settle(&self, patience: Duration) {
+        let quiet = async {
+            while Arc::strong_count(&self.shared.stays) > 1 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        // What is not over by then is left to the store.
+        let _ = tokio::time::timeout(patience, quiet).await;
+    }
+
+    /// The right to see to the queue, if nobody has it.
+    pub(crate) fn tender(&self) -> Option<tokio::sync::OwnedSemaphorePermit> {
+        Arc::clone(&self.shared.tender).try_acquire_owned().ok()
     }
 
     fn entries(&self) -> impl Iterator<Item = &'static Entry> {
@@ -63,7 +113,11 @@ impl Server {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            .enable_tasks()
+            .build();
         let name = Implementation::new("glee-supervisor", env!("CARGO_PKG_VERSION")).with_title("glee supervisor");
         ServerConfig::new(capabilities)
             .with_server_info(name)
@@ -112,6 +166,19 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         prompts::get(self, params).await.map(Into::into)
+    }
+
+    async fn get_task(&self, params: GetTaskParams, _: RequestContext<RoleServer>) -> Result<GetTaskResult, ErrorData> {
+        extension::get(self, &params.task_id).await
+    }
+
+    /// No task asks for anything, so there is nothing to answer; what is not asked for is passed over.
+    async fn update_task(&self, params: UpdateTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        extension::get(self, &params.task_id).await.map(drop)
+    }
+
+    async fn cancel_task(&self, params: CancelTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        extension::cancel(self, &params.task_id).await
     }
 
     /// What the library could not read as a request that it knows.

@@ -7,6 +7,12 @@ mod agents_list;
 mod memory_add;
 mod memory_search;
 mod policy_explain;
+mod task;
+mod task_cancel;
+mod task_list;
+mod task_result;
+mod task_status;
+mod task_view;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,6 +25,8 @@ use serde_json::{Value, json};
 
 use crate::answer::Failure;
 use crate::server::Server;
+
+pub(crate) use task_view::outcome as outcome_of;
 
 /// What calling a tool can do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +61,11 @@ pub(crate) struct Call {
 }
 
 pub(crate) const ALL: &[&Entry] = &[
+    &task::ENTRY,
+    &task_status::ENTRY,
+    &task_result::ENTRY,
+    &task_cancel::ENTRY,
+    &task_list::ENTRY,
     &agents_list::ENTRY,
     &agent_create::ENTRY,
     &memory_add::ENTRY,

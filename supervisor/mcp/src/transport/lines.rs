@@ -32,6 +32,8 @@ pub struct Lines<R, W> {
     line: Vec<u8>,
     /// The rest of a line that was too long is still coming.
     skipping: bool,
+    /// A request has come. What comes before one is passed over: there is nothing yet that it could be about.
+    begun: bool,
     out: Arc<Out<W>>,
     open: Arc<Mutex<Open>>,
 }
@@ -132,6 +134,7 @@ where
             reader: BufReader::new(reader),
             line: Vec::new(),
             skipping: false,
+            begun: false,
             out: Arc::new(Out {
                 writer: tokio::sync::Mutex::new(Some(writer)),
                 waiting: Mutex::new(0),
@@ -195,6 +198,7 @@ where
         };
         match &message {
             JsonRpcMessage::Request(request) => {
+                self.begun = true;
                 let admitted = locked(&self.open).admit(&request.id, bytes.len());
                 let (code, why) = match admitted {
                     Ok(()) => return Some(message),
@@ -215,9 +219,9 @@ where
                 {
                     locked(&self.open).done(id);
                 }
-                Some(message)
+                self.begun.then_some(message)
             }
-            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => Some(message),
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => self.begun.then_some(message),
         }
     }
 }
