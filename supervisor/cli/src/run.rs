@@ -6,6 +6,7 @@ use glee_engine::agent::overlay::Overlay;
 use glee_engine::audit::record::Need;
 use glee_engine::run::{self, Observe, Options, Prepared, Purpose};
 use glee_engine::select::Selected;
+use glee_engine::tasks::job::Job;
 use glee_engine::text::visible;
 use glee_engine::trust::Standing;
 use glee_policy::Flags;
@@ -19,6 +20,13 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
     let unsupported = unsupported(&arguments);
     let observe = observe(&arguments);
     let summary = !arguments.no_denials;
+    let job = match arguments.job.as_deref().map(job).transpose() {
+        Ok(job) => job,
+        Err(error) => {
+            print::error(&format!("cannot take up the job: {error}"), None);
+            return 125;
+        }
+    };
     let cwd = std::env::current_dir().unwrap_or_default();
     let options = Options {
         purpose: Purpose::Work,
@@ -44,6 +52,7 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
             Need::Wanted
         },
         observe,
+        job,
         command: arguments.command,
     };
     if let Some(what) = unsupported {
@@ -105,6 +114,13 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
         summary::print(&finished.report);
     }
     finished.status
+}
+
+/// What a worker says, for as long as it lives.
+fn job(path: &Path) -> std::io::Result<Job> {
+    let job = Job::read(path)?;
+    job.stay_with_worker()?;
+    Ok(job)
 }
 
 /// How closely to look at what the command tries.

@@ -171,7 +171,7 @@ pub(super) fn task(row: &Row<'_>) -> rusqlite::Result<Task> {
     })
 }
 
-fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<State> {
+pub(super) fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<State> {
     let text: String = row.get(column)?;
     State::of(&text).ok_or_else(|| wrong(NotATask))
 }

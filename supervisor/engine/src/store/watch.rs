@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::claim::{next, rest_of_minute, running};
 use super::moves::text;
-use super::task::{TaskId, parsed};
-use super::{Limits, Millis, Running, Store, StoreError};
+use super::task::{TaskId, parsed, state};
+use super::{Limits, Millis, Running, State, Store, StoreError};
 
 /// The longest description of what a task is doing.
 const MOST_DOING: usize = 1000;
@@ -49,6 +49,15 @@ impl Store {
     /// Changes whenever another process has changed anything. Cheap.
     pub fn version(&self) -> Result<i64, StoreError> {
         self.look(|c| c.pragma_query_value(None, "data_version", |row| row.get(0)))
+    }
+
+    /// Where a task is, without the rest of it.
+    pub fn state(&self, id: &TaskId) -> Result<State, StoreError> {
+        let found = self.look(|c| {
+            let mut query = c.prepare("SELECT state FROM tasks WHERE id = ?1")?;
+            query.query_row([id.as_str()], |row| state(row, 0)).optional()
+        })?;
+        found.ok_or_else(|| StoreError::Missing(id.clone()))
     }
 
     /// What a task is doing now, for those who wait for it.

@@ -4,7 +4,6 @@
 //! from several threads. There is no daemon: whoever submits or waits starts workers for what is queued (`crew`).
 
 use std::sync::{Mutex, MutexGuard};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
@@ -16,6 +15,7 @@ use super::intake::{self, Intake};
 use super::outcome::{Kept, Outcome};
 use super::refusal::Refusal;
 use super::request::Request;
+use super::watch::{News, Progress, Watch};
 use crate::clauses::clauses;
 use crate::definitions::Cli;
 use crate::label::Label;
@@ -25,9 +25,6 @@ use crate::settings::Key;
 use crate::settings::store as configuration;
 use crate::store::{Cancel, Entry, Millis, New, State, Store, Task, TaskId};
 
-/// How soon, and then how often, a task is looked at that somebody waits for.
-const FIRST_LOOK: Duration = Duration::from_millis(2);
-const LAST_LOOK: Duration = Duration::from_millis(50);
 /// How often whoever waits sees to it that the queue moves.
 const ROUND: Duration = Duration::from_secs(1);
 /// The part of a prompt that is shown to whoever approves.
@@ -75,14 +72,6 @@ pub struct View {
     pub outcome: Option<Outcome>,
 }
 
-/// What happens while somebody waits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Progress {
-    State(State),
-    /// What the agent does now, in words. They come from the sandbox.
-    Doing(String),
-}
-
 /// What waiting came to.
 #[derive(Debug)]
 pub enum Waited {
@@ -110,7 +99,7 @@ impl Desk {
     }
 
     /// A thread that panicked leaves no transaction behind: the store is whole.
-    fn store(&self) -> MutexGuard<'_, Store> {
+    pub(super) fn store(&self) -> MutexGuard<'_, Store> {
         self.store.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
@@ -190,40 +179,36 @@ impl Desk {
 
     /// Waits until the task is over, or until this time; tells what happens meanwhile. The queue moves while anybody waits.
     pub fn wait(&self, id: &TaskId, until: Option<Instant>, tell: &mut dyn FnMut(Progress)) -> Result<Waited, Refusal> {
-        let mut pause = FIRST_LOOK;
-        let (mut last_state, mut last_note, mut last_version) = (None, 0, None);
+        let mut watch = self.watch(vec![id.clone()]);
+        let mut over = None;
         loop {
-            let version = self.store().version()?;
-            if last_version != Some(version) {
-                last_version = Some(version);
-                let (task, doing) = {
-                    let store = self.store();
-                    (store.get(id)?, store.doing(id)?)
-                };
-                if let Some(outcome) = Outcome::of(&task) {
-                    return Ok(Waited::Over(Box::new(outcome)));
-                }
-                if last_state != Some(task.state) {
-                    last_state = Some(task.state);
-                    tell(Progress::State(task.state));
-                }
-                if let Some((number, text)) = doing.filter(|(number, _)| *number != last_note) {
-                    last_note = number;
-                    tell(Progress::Doing(text));
-                }
+            watch.turn(&mut |_, news| match news {
+                News::Progress(progress) => tell(progress),
+                News::Over(outcome) => over = Some(outcome),
+            })?;
+            if let Some(outcome) = over.take() {
+                return Ok(Waited::Over(outcome));
             }
             if until.is_some_and(|until| Instant::now() >= until) {
                 return Ok(Waited::NotYet(Box::new(self.status(id)?)));
             }
-            if self.crew.is_due(ROUND) {
-                self.dispatch()?;
-                // What this process itself has changed does not count as a change.
-                last_version = None;
-            }
-            let left = until.map_or(pause, |until| until.saturating_duration_since(Instant::now()));
-            thread::sleep(pause.min(left));
-            pause = (pause * 2).min(LAST_LOOK);
+            watch.rest(until);
         }
+    }
+
+    /// Follows several tasks at once.
+    #[must_use]
+    pub fn watch(&self, tasks: Vec<TaskId>) -> Watch<'_> {
+        Watch::new(self, tasks)
+    }
+
+    /// Whoever waits sees to it that the queue moves. True if it was this one's turn.
+    pub(super) fn take_turn(&self) -> Result<bool, Refusal> {
+        let due = self.crew.is_due(ROUND);
+        if due {
+            self.dispatch()?;
+        }
+        Ok(due)
     }
 
     /// Ends a task that has not started, and asks the worker of one that has; those that it asked for as well.

@@ -17,6 +17,7 @@ pub mod refusal;
 pub mod request;
 pub mod select;
 pub mod verdict;
+pub mod watch;
 pub mod worker;
 
 /// The variable by which a command that runs without a sandbox knows that it is part of a task.
@@ -24,7 +25,8 @@ pub const TASK_VARIABLE: &str = "GLEE_TASK";
 
 pub use ask::{Answer, Asker, Question};
 pub use crew::WORKER;
-pub use desk::{Desk, Progress, Ticket, View, Waited};
+pub use desk::{Desk, Ticket, View, Waited};
 pub use outcome::{Indexed, Outcome, Word};
 pub use refusal::Refusal;
 pub use request::{Permissions, Request};
+pub use watch::{News, Progress, Watch};

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use glee_sandbox::sys::process as sys;
+use glee_sandbox::sys::{event, process as sys};
 
 use super::brief::Brief;
 use super::cli;
@@ -45,6 +45,8 @@ const NOTES: Duration = Duration::from_millis(300);
 pub fn work(project: &Path) -> Result<(), Refusal> {
     // Who started us may go, and its terminal with it. Only the leader of a group cannot; it has left already.
     let _ = sys::setsid();
+    // Nor does what it had blocked or ignored count here. Who does not read its prompt must not end us.
+    event::reset_signals(&[libc::SIGPIPE]).map_err(Refusal::Worker)?;
     let scene = Scene::find(Some(project))?;
     let mut store = Store::open(&scene.project)?;
     let bench = Bench::open(&scene.project).map_err(Refusal::Files)?;
