@@ -11,10 +11,10 @@ use crate::web::Web;
 const ASK: &str = "security:\n  require_approval:\n    subagents: true\n";
 
 claims! {
-    the_client_asks_its_user => by_request;
-    the_newest_protocol_asks_by_a_result => by_retry;
-    a_client_that_cannot_ask_has_the_queue => by_queue;
-    a_new_agent_is_written_only_after_a_yes => new_agent;
+    the_client_asks_its_user => super::by_request;
+    the_newest_protocol_asks_by_a_result => super::by_retry;
+    a_client_that_cannot_ask_has_the_queue => super::by_queue;
+    a_new_agent_is_written_only_after_a_yes => super::new_agent;
 }
 
 fn stub() -> Value {

@@ -225,10 +225,10 @@ fn judge(client: &mut Client, name: &str, expect: &Expect) {
 }
 
 claims! {
-    whatever_arguments_a_tool_gets_the_server_goes_on => arguments;
-    whatever_a_client_says_the_server_goes_on => messages;
-    what_comes_before_the_introduction_does_no_harm => before;
-    a_prompt_is_a_prompt_whatever_it_begins_with => prompts;
+    whatever_arguments_a_tool_gets_the_server_goes_on => super::arguments;
+    whatever_a_client_says_the_server_goes_on => super::messages;
+    what_comes_before_the_introduction_does_no_harm => super::before;
+    a_prompt_is_a_prompt_whatever_it_begins_with => super::prompts;
 }
 
 /// As the task asks: more than a hundred things to say.

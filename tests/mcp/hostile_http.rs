@@ -11,13 +11,13 @@ use crate::support::{Place, peak_memory};
 use crate::web::Web;
 
 claims! {
-    only_the_token_opens_and_only_from_here => doors;
-    whatever_is_sent_the_server_goes_on => requests;
-    connections_that_dawdle_are_closed_and_hold_up_nobody => dawdlers;
-    bodies_without_end_are_refused_within_bounds => long_bodies;
-    an_older_client_has_a_session => sessions;
-    sessions_are_bounded => many_sessions;
-    only_a_loopback_address_is_listened_on => elsewhere;
+    only_the_token_opens_and_only_from_here => super::doors;
+    whatever_is_sent_the_server_goes_on => super::requests;
+    connections_that_dawdle_are_closed_and_hold_up_nobody => super::dawdlers;
+    bodies_without_end_are_refused_within_bounds => super::long_bodies;
+    an_older_client_has_a_session => super::sessions;
+    sessions_are_bounded => super::many_sessions;
+    only_a_loopback_address_is_listened_on => super::elsewhere;
 }
 
 fn ping() -> String {

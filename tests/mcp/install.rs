@@ -9,9 +9,9 @@ use serde_json::Value;
 use crate::support::Place;
 
 claims! {
-    every_client_is_entered_once_and_the_rest_stays => entered;
-    printing_changes_nothing => printed;
-    what_is_not_understood_stays => broken;
+    every_client_is_entered_once_and_the_rest_stays => super::entered;
+    printing_changes_nothing => super::printed;
+    what_is_not_understood_stays => super::broken;
 }
 
 const FILES: [(&str, &str); 4] = [

@@ -15,11 +15,11 @@ use crate::support::{Place, peak_memory};
 const MOST_MEMORY: u64 = 160 << 10;
 
 claims! {
-    an_argument_of_100_mb_is_refused_within_bounds => long_argument;
-    a_line_without_end_is_refused_within_bounds => no_end;
-    a_client_that_does_not_read_is_not_read_from => slow_reader;
-    a_request_with_an_id_in_use_is_refused => same_id;
-    more_requests_than_can_wait_are_told_so => flood;
+    an_argument_of_100_mb_is_refused_within_bounds => super::long_argument;
+    a_line_without_end_is_refused_within_bounds => super::no_end;
+    a_client_that_does_not_read_is_not_read_from => super::slow_reader;
+    a_request_with_an_id_in_use_is_refused => super::same_id;
+    more_requests_than_can_wait_are_told_so => super::flood;
 }
 
 fn long_argument(caller: Caller) {

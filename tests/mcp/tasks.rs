@@ -10,18 +10,18 @@ use crate::support::{Client, Place};
 use crate::web::Web;
 
 claims! {
-    a_task_returns_what_its_agent_said => foreground;
-    a_failure_is_told_as_one => failures;
-    a_session_goes_on => resumed;
-    a_background_task_returns_at_once_and_its_result_is_waited_for => background;
-    a_cancelled_task_is_over => cancelled;
-    a_cancelled_call_ends_its_run => cancelled_call;
-    a_client_that_goes_away_ends_what_it_waited_for_and_nothing_else => gone;
-    progress_says_what_happens => progress;
-    permissions_only_narrow => narrowed;
-    a_client_that_knows_tasks_gets_one => extension;
-    many_tasks_at_once => many;
-    over_http_a_client_that_hangs_up_ends_its_run => hung_up;
+    a_task_returns_what_its_agent_said => super::foreground;
+    a_failure_is_told_as_one => super::failures;
+    a_session_goes_on => super::resumed;
+    a_background_task_returns_at_once_and_its_result_is_waited_for => super::background;
+    a_cancelled_task_is_over => super::cancelled;
+    a_cancelled_call_ends_its_run => super::cancelled_call;
+    a_client_that_goes_away_ends_what_it_waited_for_and_nothing_else => super::gone;
+    progress_says_what_happens => super::progress;
+    permissions_only_narrow => super::narrowed;
+    a_client_that_knows_tasks_gets_one => super::extension;
+    many_tasks_at_once => super::many;
+    over_http_a_client_that_hangs_up_ends_its_run => super::hung_up;
 }
 
 fn stub(orders: &str) -> Value {

@@ -38,12 +38,12 @@ inputs:
 ";
 
 claims! {
-    every_version_of_the_protocol_shows_the_same_tools => versions;
-    the_newest_protocol_needs_no_introduction => stateless;
-    memories_are_added_and_found_and_stay_untrusted => memories;
-    the_policy_is_explained => explained;
-    agents_are_tools_and_prompts => agents;
-    a_client_that_only_looks_leaves_nothing_behind => traceless;
+    every_version_of_the_protocol_shows_the_same_tools => super::versions;
+    the_newest_protocol_needs_no_introduction => super::stateless;
+    memories_are_added_and_found_and_stay_untrusted => super::memories;
+    the_policy_is_explained => super::explained;
+    agents_are_tools_and_prompts => super::agents;
+    a_client_that_only_looks_leaves_nothing_behind => super::traceless;
 }
 
 fn names(list: &Value) -> Vec<String> {
