@@ -19,6 +19,7 @@ mod drift;
 mod endings;
 mod key;
 mod layouts;
+mod subagents;
 mod tasks;
 mod tools;
 mod turns;

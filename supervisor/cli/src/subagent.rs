@@ -29,23 +29,23 @@ const SIGTERM: i32 = 15;
 /// Returns the exit status.
 pub(crate) fn subagent(arguments: SubagentArgs, project: Option<PathBuf>) -> i32 {
     let json = arguments.json;
+    let named = arguments.agent.clone();
+    let named = named.or_else(|| arguments.cli.map(|cli| cli.to_string()));
     let done = desk(project.as_deref()).and_then(|desk| {
         let background = arguments.background;
         let request = request(arguments, desk.scene())?;
-        let named = request.agent.as_ref().map(ToString::to_string);
-        let named = named.or_else(|| request.cli.map(|cli| cli.to_string()));
-        let ticket = match submit(&desk, request, background) {
-            Ok(ticket) => ticket,
-            Err(refusal) if json => return Ok(print::json(&refusal.outcome(named), 1)),
-            Err(refusal) => return Err(refusal),
-        };
+        let ticket = submit(&desk, request, background)?;
         if background {
             return Ok(taken(&ticket, json));
         }
         let outcome = follow(&desk, &ticket)?;
         Ok(show(&outcome, json))
     });
-    done.unwrap_or_else(|refusal| refused(&refusal))
+    match done {
+        Ok(status) => status,
+        Err(refusal) if json => print::json(&refusal.outcome(named), 1),
+        Err(refusal) => refused(&refusal),
+    }
 }
 
 /// The desk of the project, for this call.

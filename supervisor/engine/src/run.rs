@@ -280,6 +280,8 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
     let files = files
         .chain(overlay.iter().flat_map(|overlay| overlay.files.clone()))
         .chain(options.job.iter().flat_map(Job::made));
+    let home = overlay.as_ref().and_then(|overlay| overlay.home.clone());
+    let home = home.or_else(|| scene.home.clone());
     let request = Request {
         run_id: run_id.to_owned(),
         argv: options.command.clone(),
@@ -287,6 +289,7 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
         doors: egress.as_ref().map(Egress::doors).unwrap_or_default(),
         home: overlay.as_ref().and_then(|overlay| overlay.home.clone()),
         files: files.collect(),
+        kept: options.job.iter().flat_map(|job| job.kept(home.as_deref())).collect(),
         receipt: options.receipt,
         observe: options.observe,
     };

@@ -27,6 +27,17 @@ pub fn program(cli: Cli) -> String {
     }
 }
 
+/// Where it keeps its conversations, below its home.
+#[must_use]
+pub fn conversations(cli: Cli) -> Option<&'static str> {
+    match cli {
+        Cli::Codex => Some(".codex/sessions"),
+        Cli::Claude => Some(".claude/projects"),
+        Cli::Gemini => Some(".gemini/tmp"),
+        Cli::Stub => None,
+    }
+}
+
 /// Is it there?
 #[must_use]
 pub fn is_installed(cli: Cli, scene: &Scene) -> bool {

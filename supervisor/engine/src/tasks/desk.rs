@@ -3,6 +3,7 @@
 //! Any number of desks, in any number of processes, serve a project at once; what they share is the store. A desk may be used
 //! from several threads. There is no daemon: whoever submits or waits starts workers for what is queued (`crew`).
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -15,8 +16,10 @@ use super::intake::{self, Intake};
 use super::outcome::{Kept, Outcome};
 use super::refusal::Refusal;
 use super::request::Request;
+use super::shelf::Shelf;
 use super::watch::{News, Progress, Watch};
 use crate::clauses::clauses;
+use crate::clock::Moment;
 use crate::definitions::Cli;
 use crate::label::Label;
 use crate::project::Scene;
@@ -37,6 +40,8 @@ pub struct Desk {
     caller: Label,
     store: Mutex<Store>,
     crew: Crew,
+    /// Once is enough for a desk: sessions expire by the day.
+    tidied: AtomicBool,
 }
 
 /// A task that was taken.
@@ -90,6 +95,7 @@ impl Desk {
             caller,
             store,
             crew,
+            tidied: AtomicBool::new(false),
         })
     }
 
@@ -117,6 +123,11 @@ impl Desk {
             Entry::Queue
         };
         let sessions = Sessions::open(&self.scene.project)?;
+        if !self.tidied.swap(true, Ordering::Relaxed) {
+            sessions.expire(intake::kept(&settings), Moment::now())?;
+            let shelf = Shelf::open(&self.scene.project).map_err(Refusal::Files)?;
+            shelf.tidy(&sessions).map_err(Refusal::Files)?;
+        }
         let session = intake::session(&brief, cli, &sessions)?;
         let agent = intake::label(brief.request.agent.as_ref().map_or("", |name| name.as_str()));
         let new = New {

@@ -10,7 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use glee_sandbox::plan::MadeFile;
+use glee_sandbox::plan::{KeptDir, MadeFile};
 use glee_sandbox::sys::process;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +34,8 @@ pub struct Job {
     pub layers: Vec<Layer>,
     pub time_ms: u64,
     pub files: Vec<Made>,
+    /// Where the CLI's own conversation is kept, and below its home where the CLI keeps it.
+    pub conversation: Option<(PathBuf, PathBuf)>,
     /// The process that waits for the run. Without it there is no run.
     pub worker: u32,
 }
@@ -61,6 +63,19 @@ impl Job {
         let time = Duration::from_millis(self.time_ms);
         policy.max_runtime = Some(policy.max_runtime.map_or(time, |most| most.min(time)));
         Ok(policy)
+    }
+
+    /// The CLI's own conversation, in its home.
+    #[must_use]
+    pub fn kept(&self, home: Option<&Path>) -> Option<KeptDir> {
+        let (from, below) = self.conversation.as_ref()?;
+        let (uid, gid) = (process::geteuid(), process::getegid());
+        Some(KeptDir {
+            from: from.clone(),
+            at: home?.join(below),
+            uid,
+            gid,
+        })
     }
 
     #[must_use]

@@ -16,6 +16,7 @@ mod record;
 pub mod refusal;
 pub mod request;
 pub mod select;
+mod shelf;
 pub mod verdict;
 pub mod watch;
 pub mod worker;

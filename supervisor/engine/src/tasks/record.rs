@@ -13,17 +13,22 @@ use super::intake::label;
 use super::outcome::{Facts, Kept, ending};
 use super::output::HeadTail;
 use super::process::{Sound, Worked};
+use super::shelf::Shelf;
 use super::verdict::{End, Seen, Status, judge};
 use crate::clock::Moment;
 use crate::definitions::Cli;
 use crate::logs::{Logs, RunLog, Stream};
-use crate::sessions::{Role, Said, Sessions, Status as SessionStatus, Turn};
+use crate::sessions::{
+    Conversation, ConversationId, Kept as Files, Role, Said, SessionError, Sessions, Status as SessionStatus, Turn,
+};
 use crate::store::{Ending, Task};
 
 /// A result has room for so much, as JSON.
 const MOST_RESULT: usize = 960 << 10;
 /// The part of standard error that is told as the reason.
 const COMPLAINT: usize = 1000;
+/// The longest reason: an agent gives it, too.
+const MOST_ERROR: usize = 4 << 10;
 /// The part of the answer that is a line of the log.
 const SPOKEN: usize = 200;
 
@@ -70,18 +75,21 @@ impl<'a> Record<'a> {
         worked: io::Result<Worked>,
         report: Option<&Value>,
         task: &Task,
-        said: Conversation<'_>,
+        said: Told<'_>,
         took: Duration,
     ) -> (Ending, Kept) {
-        let (status, mut kept) = match worked {
-            Ok(worked) => judged(&worked, report),
+        let (status, mut kept, conversation) = match worked {
+            Ok(worked) => {
+                let (status, kept) = judged(&worked, report);
+                (status, kept, worked.heard.conversation().cloned())
+            }
             Err(error) => {
                 let why = format!("cannot start the run: {error}");
-                (Status::Error(why), Kept::default())
+                (Status::Error(why), Kept::default(), None)
             }
         };
         let (ending, error) = ending(&status);
-        kept.error = error;
+        kept.error = error.map(|error| HeadTail::of(&error, MOST_ERROR));
         kept.facts.resumed = said.resumed.map(str::to_owned);
         fit(&mut kept);
         if let Some(output) = &kept.output {
@@ -96,7 +104,7 @@ impl<'a> Record<'a> {
             Status::Timeout => format!("Timed out in {took}ms"),
             Status::Cancelled => format!("Cancelled in {took}ms"),
         });
-        if let Err(error) = said.append(task, &status, kept.output.as_deref()) {
+        if let Err(error) = said.append(task, &status, kept.output.as_deref(), conversation) {
             self.event(&format!("Not recorded in its session: {error}"));
         }
         if let Some(log) = &mut self.0 {
@@ -107,17 +115,34 @@ impl<'a> Record<'a> {
 }
 
 /// The conversation that the task belongs to.
-pub(super) struct Conversation<'a> {
+pub(super) struct Told<'a> {
     pub(super) sessions: Option<&'a Sessions>,
+    pub(super) shelf: Option<&'a Shelf>,
     pub(super) prompt: &'a str,
     /// How it went on.
     pub(super) resumed: Option<&'static str>,
 }
 
-impl Conversation<'_> {
-    fn append(&self, task: &Task, status: &Status, output: Option<&str>) -> Result<(), crate::sessions::SessionError> {
+impl Told<'_> {
+    fn append(
+        &self,
+        task: &Task,
+        status: &Status,
+        output: Option<&str>,
+        conversation: Option<ConversationId>,
+    ) -> Result<(), SessionError> {
         let (Some(sessions), Some(id)) = (self.sessions, &task.session) else {
             return Ok(());
+        };
+        let kept = self.shelf.map(|shelf| (shelf, shelf.kept(id)));
+        let conversation = match (kept, conversation, status) {
+            (Some((_, Files::Files(state))), Some(id), Status::Completed) => Some(Conversation { id, state }),
+            (Some((shelf, _)), _, _) => {
+                // What stays in spite of it has no recorded digest, and is not gone on with.
+                let _ = shelf.clear(id);
+                None
+            }
+            (None, _, _) => None,
         };
         let run = label(task.id.as_str());
         let say = |role, content: &str| Said {
@@ -135,7 +160,7 @@ impl Conversation<'_> {
                 Status::Timeout => SessionStatus::Timeout,
                 Status::Cancelled => SessionStatus::Cancelled,
             },
-            conversation: None,
+            conversation,
         };
         sessions.append(id, turn, Moment::now()).map(drop)
     }
@@ -224,9 +249,7 @@ fn fit(kept: &mut Kept) {
     let mut limit = MOST_RESULT;
     while serde_json::to_vec(&kept).map_or(0, |json| json.len()) > MOST_RESULT && limit > 1024 {
         limit /= 2;
-        let mut cut = HeadTail::new(limit);
-        cut.write(kept.output.as_deref().unwrap_or_default().as_bytes());
-        kept.output = Some(cut.text());
+        kept.output = kept.output.as_deref().map(|output| HeadTail::of(output, limit));
         kept.facts.output_whole = Some(false);
     }
 }

@@ -20,18 +20,19 @@ use super::intake;
 use super::job::{Bench, Job};
 use super::outcome::Kept;
 use super::process::{self, Sound, Worked};
-use super::record::{self, Conversation, Record};
+use super::record::{self, Record, Told};
 use super::refusal::Refusal;
 use super::select::SelectCliError;
+use super::shelf::Shelf;
 use crate::clock::Moment;
 use crate::context::preview::{Asked, preview};
 use crate::definitions::Cli;
 use crate::logs::Logs;
 use crate::project::Scene;
-use crate::sessions::Sessions;
-use crate::settings::Settings;
+use crate::sessions::{self, ConversationId, Resume, SessionId, Sessions, Window};
 use crate::settings::bounds::Bounds;
 use crate::settings::store as configuration;
+use crate::settings::{Key, Settings};
 use crate::store::{Claim, Claimed, Millis, Running, Started, Store, StoreError, TaskId, Worker};
 
 /// Beyond the deadline of the run: to end it, and to write down what came of it.
@@ -95,8 +96,10 @@ fn one(claim: Claim, scene: &Scene, settings: &Settings, store: &mut Store, benc
     let mut record = Record::begin(logs.as_ref(), &task, ready.cli, &ready.brief.request.title());
     let worked = run(&ready, &running, scene, store, &mut record);
     let report = bench.reported(&task.id);
-    let said = Conversation {
+    let shelf = Shelf::open(&scene.project).ok();
+    let said = Told {
         sessions: sessions.as_ref(),
+        shelf: shelf.as_ref(),
         prompt: &ready.brief.request.prompt,
         resumed: ready.resumed,
     };
@@ -145,22 +148,33 @@ fn prepare(claim: &Claim, scene: &Scene, settings: &Settings, store: &Store, ben
         let left = left.and_then(|left| left.checked_sub(SLACK));
         bounds.timeout = bounds.timeout.min(left.ok_or(Refusal::NoTimeLeft)?);
     }
-    let session = brief.request.session.as_ref();
+    let resume = Resumption::of(&brief, cli, settings, scene)?;
     let told = preview(
         &Asked {
             agent: brief.request.agent.as_ref().map(|name| name.as_str()),
             inputs: brief.request.inputs.clone(),
-            session: session.map(|id| id.as_str()),
+            session: resume.told().map(|id| id.as_str()),
             task: &brief.request.prompt,
         },
         scene,
     )?;
-    let (command, files) = plan.command(cli, None);
+    let (command, files) = plan.command(cli, resume.native());
+    let place = match (cli::conversations(cli), &task.session) {
+        (Some(below), Some(id)) => {
+            let shelf = Shelf::open(&scene.project).map_err(Refusal::Files)?;
+            if resume.native().is_none() {
+                shelf.clear(id).map_err(Refusal::Files)?;
+            }
+            Some((shelf.place(id).map_err(Refusal::Files)?, below.into()))
+        }
+        (None, _) | (_, None) => None,
+    };
     let job = Job {
         task: task.id.clone(),
         layers: brief.layers.clone(),
         time_ms: u64::try_from(bounds.timeout.as_millis()).unwrap_or(u64::MAX),
         files,
+        conversation: place,
         worker: std::process::id(),
     };
     bench.put(&job).map_err(Refusal::Files)?;
@@ -168,13 +182,67 @@ fn prepare(claim: &Claim, scene: &Scene, settings: &Settings, store: &Store, ben
         job: bench.job(&task.id),
         report: bench.report(&task.id),
         task: task.id.clone(),
-        resumed: session.map(|_| "replayed"),
+        resumed: resume.word(),
         prompt: told.prompt,
         brief,
         cli,
         bounds,
         command,
     })
+}
+
+/// How the session goes on.
+enum Resumption<'a> {
+    New,
+    /// In the CLI's own conversation.
+    Native(ConversationId),
+    /// With its history told again.
+    Replayed(&'a SessionId),
+}
+
+impl<'a> Resumption<'a> {
+    fn of(brief: &'a Brief, cli: Cli, settings: &Settings, scene: &Scene) -> Result<Self, Refusal> {
+        let Some(id) = &brief.request.session else {
+            return Ok(Self::New);
+        };
+        let sessions = Sessions::open(&scene.project)?;
+        let found = sessions.read(id)?;
+        let kept = Shelf::open(&scene.project).map_err(Refusal::Files)?.kept(id);
+        let cli = intake::label(cli.word()).ok_or(StoreError::Unreadable)?;
+        // What is told again is `preview`'s matter.
+        let window = Window {
+            max_history: 0,
+            max_context_tokens: settings.number(Key::MaxContextTokens),
+        };
+        Ok(
+            match sessions::decide(&found.session, found.fault, &cli, kept, window) {
+                Resume::Native(conversation) => Self::Native(conversation.clone()),
+                Resume::Replay { .. } => Self::Replayed(id),
+            },
+        )
+    }
+
+    fn native(&self) -> Option<&ConversationId> {
+        match self {
+            Self::Native(id) => Some(id),
+            Self::New | Self::Replayed(_) => None,
+        }
+    }
+
+    fn told(&self) -> Option<&SessionId> {
+        match self {
+            Self::Replayed(id) => Some(id),
+            Self::New | Self::Native(_) => None,
+        }
+    }
+
+    fn word(&self) -> Option<&'static str> {
+        match self {
+            Self::New => None,
+            Self::Native(_) => Some("native"),
+            Self::Replayed(_) => Some("replayed"),
+        }
+    }
 }
 
 /// The run itself, watched by a thread for a wish to cancel.
