@@ -6,12 +6,15 @@
     reason = "a test fails by panicking"
 )]
 
+mod others;
 mod support;
 mod web;
 
 mod approval;
+mod conformance;
 mod hostile;
 mod hostile_http;
+mod inspector;
 mod install;
 mod limits;
 mod tasks;

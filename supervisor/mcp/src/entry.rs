@@ -75,6 +75,6 @@ pub fn http(scene: Scene, address: SocketAddr, ready: impl FnOnce(SocketAddr, Pa
     runtime()?.block_on(async {
         let (listener, address) = http::listen(address).await?;
         ready(address, file);
-        match http::serve((listener, address), token, move || server.clone()).await {}
+        match http::serve((listener, address), token, move || server.clone(), |_| {}).await {}
     })
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{self, HeaderValue};
+use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -72,18 +72,20 @@ pub async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Li
     Ok((listener, address))
 }
 
-struct Front<H> {
+struct Front<H, A> {
     token: Token,
+    arrive: A,
     sessions: Arc<LocalSessionManager>,
     protocol: StreamableHttpService<H, LocalSessionManager>,
     bodies: Semaphore,
 }
 
-/// Serves whoever has the token, until the process ends.
+/// Serves whoever has the token, until the process ends. `arrive` sees the headers of a request before anything else does.
 pub async fn serve<H: ServerHandler>(
     (listener, address): (TcpListener, SocketAddr),
     token: Token,
     make: impl Fn() -> H + Send + Sync + 'static,
+    arrive: impl Fn(&mut HeaderMap) + Send + Sync + 'static,
 ) -> Infallible {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(IDLE_TIME);
@@ -91,6 +93,7 @@ pub async fn serve<H: ServerHandler>(
     let protocol = StreamableHttpService::new(move || Ok(make()), Arc::clone(&sessions), rules(address));
     let front = Arc::new(Front {
         token,
+        arrive,
         sessions,
         protocol,
         bodies: Semaphore::new(MOST_BODIES),
@@ -122,7 +125,7 @@ fn rules(address: SocketAddr) -> StreamableHttpServerConfig {
         .with_max_request_body_bytes(MOST_MESSAGE)
 }
 
-impl<H: ServerHandler> Front<H> {
+impl<H: ServerHandler, A: Fn(&mut HeaderMap) + Send + Sync + 'static> Front<H, A> {
     async fn connection(self: Arc<Self>, stream: TcpStream) {
         let service = service_fn(move |request| {
             let front = Arc::clone(&self);
@@ -139,7 +142,8 @@ impl<H: ServerHandler> Front<H> {
     }
 
     /// `Err` is a refusal of ours, `Ok` what the protocol answers.
-    async fn answer(&self, request: Request<Incoming>) -> Result<Answer, Answer> {
+    async fn answer(&self, mut request: Request<Incoming>) -> Result<Answer, Answer> {
+        (self.arrive)(request.headers_mut());
         let mut given = request.headers().get_all(header::AUTHORIZATION).iter();
         let is_ours = given.next().is_some_and(|value| self.token.opens(value.as_bytes()));
         if !is_ours || given.next().is_some() {

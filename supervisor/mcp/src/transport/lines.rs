@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcMessage, ProtocolVersion,
+    RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -32,7 +33,7 @@ pub struct Lines<R, W> {
     line: Vec<u8>,
     /// The rest of a line that was too long is still coming.
     skipping: bool,
-    /// A request has come. What comes before one is passed over: there is nothing yet that it could be about.
+    /// The client has introduced itself. What is no request before that is passed over: there is nothing it could be about.
     begun: bool,
     out: Arc<Out<W>>,
     open: Arc<Mutex<Open>>,
@@ -198,7 +199,7 @@ where
         };
         match &message {
             JsonRpcMessage::Request(request) => {
-                self.begun = true;
+                self.begun |= introduces(&request.request);
                 let admitted = locked(&self.open).admit(&request.id, bytes.len());
                 let (code, why) = match admitted {
                     Ok(()) => return Some(message),
@@ -224,6 +225,17 @@ where
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => self.begun.then_some(message),
         }
     }
+}
+
+/// Does the library take this request for the beginning of a conversation, in the one era or the other?
+fn introduces(request: &ClientRequest) -> bool {
+    if matches!(request, ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_)) {
+        return false;
+    }
+    let meta = request.get_meta();
+    let is_whole = meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
+    let is_known = |version| ProtocolVersion::KNOWN_VERSIONS.contains(&version);
+    matches!(request, ClientRequest::InitializeRequest(_)) || (is_whole && meta.protocol_version().is_some_and(is_known))
 }
 
 /// JSON-RPC leaves these numbers to the server.
