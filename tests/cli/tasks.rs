@@ -214,6 +214,19 @@ claims! {
         assert!(most.is_some_and(|most| (1..=2).contains(&most)), "{times:?}");
     }
 
+    fn the_rate_is_kept_and_one_worker_waits_for_the_minute(at) {
+        at.world.file("@PROJECT/.glee/config.yml", "subagents:\n  rate_limit_per_min: 2\n");
+        let ids: Vec<String> = (0..4).map(|n| begun(at, &format!("stub: say {n}"))).collect();
+        assert_eq!((&waited(at, &ids[0])["output"], &waited(at, &ids[1])["output"]), (&json!("0\n"), &json!("1\n")));
+        assert!(wait_until(LONG, || workers(at).len() == 1), "{:?}", workers(at));
+        for id in &ids[2..] {
+            assert_eq!(state(at, id), "queued");
+            assert_eq!(told(at, &["tasks", "wait", id, "--timeout", "1500ms", "--json"]).0, 124);
+        }
+        assert_eq!(workers(at).len(), 1, "whoever waits starts no more of them");
+        at.seen(["tasks", "cancel", &ids[2], &ids[3]]);
+    }
+
     fn an_agent_is_held_to_its_definition_and_to_the_callers_word(at) {
         trusted(at, WORKSPACE);
         let agent = |name: &str, more: &str| {

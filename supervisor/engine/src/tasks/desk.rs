@@ -16,7 +16,7 @@ use super::intake::{self, Intake};
 use super::outcome::{Kept, Outcome};
 use super::refusal::Refusal;
 use super::request::Request;
-use super::shelf::Shelf;
+use super::shelf;
 use super::watch::{News, Progress, Watch};
 use crate::clauses::clauses;
 use crate::clock::Moment;
@@ -30,6 +30,8 @@ use crate::store::{Cancel, Entry, Millis, New, State, Store, Task, TaskId};
 
 /// How often whoever waits sees to it that the queue moves.
 const ROUND: Duration = Duration::from_secs(1);
+/// Tasks that are over are kept for so many milliseconds: as long as the logs.
+const KEPT: u64 = 14 * 86_400_000;
 /// The part of a prompt that is shown to whoever approves.
 const HEAD: usize = 1200;
 
@@ -125,8 +127,8 @@ impl Desk {
         let sessions = Sessions::open(&self.scene.project)?;
         if !self.tidied.swap(true, Ordering::Relaxed) {
             sessions.expire(intake::kept(&settings), Moment::now())?;
-            let shelf = Shelf::open(&self.scene.project).map_err(Refusal::Files)?;
-            shelf.tidy(&sessions).map_err(Refusal::Files)?;
+            shelf::forget(&self.scene.project, &sessions).map_err(Refusal::Files)?;
+            self.store().prune(Millis(Millis::now().0.saturating_sub(KEPT)))?;
         }
         let session = intake::session(&brief, cli, &sessions)?;
         let agent = intake::label(brief.request.agent.as_ref().map_or("", |name| name.as_str()));
@@ -185,6 +187,14 @@ impl Desk {
         self.sweep()?;
         let store = self.store();
         let tasks = store.list(state, most)?;
+        tasks.into_iter().map(|task| view(task, &store)).collect()
+    }
+
+    /// Those that are not over, the newest first.
+    pub fn open_tasks(&self, most: u32) -> Result<Vec<View>, Refusal> {
+        self.sweep()?;
+        let store = self.store();
+        let tasks = store.open_tasks(most)?;
         tasks.into_iter().map(|task| view(task, &store)).collect()
     }
 

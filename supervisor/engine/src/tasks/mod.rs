@@ -30,4 +30,5 @@ pub use desk::{Desk, Ticket, View, Waited};
 pub use outcome::{Indexed, Outcome, Word};
 pub use refusal::Refusal;
 pub use request::{Permissions, Request};
+pub use shelf::forget;
 pub use watch::{News, Progress, Watch};

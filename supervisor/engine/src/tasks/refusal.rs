@@ -1,6 +1,7 @@
 //! Why a task is not taken, in the words that callers are told.
 
 use crate::context::preview::PreviewError;
+use crate::definitions::Cli;
 use crate::definitions::input::CallError;
 use crate::definitions::store::StoreError as AgentsError;
 use crate::definitions::tool::Unenforceable;
@@ -32,6 +33,8 @@ pub enum Refusal {
     Cli(#[from] SelectCliError),
     #[error("the agent cannot be held to its tools: {0}")]
     Tools(#[from] Unenforceable),
+    #[error("{0} can be held to its tools in a sandbox with namespaces only, and the policy gives none")]
+    ToolsNeedNamespaces(Cli),
     #[error(transparent)]
     Session(#[from] SessionError),
     #[error(transparent)]
@@ -80,6 +83,7 @@ impl Refusal {
             Self::Call(error) => Some(error.help()),
             Self::Cli(error) => Some(error.help()),
             Self::Tools(error) => Some(error.help().into()),
+            Self::ToolsNeedNamespaces(_) => Some("use `mode: restricted` and `isolation: namespaces`".into()),
             Self::Session(error) => Some(error.help().into()),
             Self::Layer(error) => error.help(),
             Self::Config(error) => error.help(),

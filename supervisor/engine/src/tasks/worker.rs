@@ -162,10 +162,10 @@ fn prepare(claim: &Claim, scene: &Scene, settings: &Settings, store: &Store, ben
     let place = match (cli::conversations(cli), &task.session) {
         (Some(below), Some(id)) => {
             let shelf = Shelf::open(&scene.project).map_err(Refusal::Files)?;
-            if resume.native().is_none() {
-                shelf.clear(id).map_err(Refusal::Files)?;
-            }
-            Some((shelf.place(id).map_err(Refusal::Files)?, below.into()))
+            let is_fresh = resume.native().is_some() || shelf.clear(id).is_ok();
+            // What cannot be removed is not shown again: this run keeps nothing.
+            let place = is_fresh.then(|| shelf.place(id)).transpose().map_err(Refusal::Files)?;
+            place.map(|place| (place, below.into()))
         }
         (None, _) | (_, None) => None,
     };
