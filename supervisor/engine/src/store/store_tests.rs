@@ -94,6 +94,7 @@ fn a_task_goes_from_the_queue_to_its_result() {
         started_at: Some(at(2)),
         finished_at: Some(at(3)),
         worker: None,
+        until: None,
         request: json!({"prompt": "x"}),
         result: Some(json!({"output": "y"})),
     };

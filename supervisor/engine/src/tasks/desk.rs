@@ -18,6 +18,7 @@ use super::refusal::Refusal;
 use super::request::Request;
 use super::shelf;
 use super::watch::{News, Progress, Watch};
+use crate::audit::{Answer as Said, record};
 use crate::clauses::clauses;
 use crate::clock::Moment;
 use crate::definitions::Cli;
@@ -149,6 +150,9 @@ impl Desk {
             }
         })?;
         if entry == Entry::Queue {
+            if brief.policy_sha256.is_some() {
+                self.answered(Said::Approved, Some(&task_id), &brief);
+            }
             self.dispatch()?;
         }
         Ok(Ticket {
@@ -167,7 +171,10 @@ impl Desk {
         match asker {
             Asker::Now(ask) => match ask(&question(None, brief, cli, plan)) {
                 Answer::Yes => Ok(Entry::Queue),
-                Answer::No => Err(Refusal::Denied),
+                Answer::No => {
+                    self.answered(Said::Denied, None, brief);
+                    Err(Refusal::Denied)
+                }
                 Answer::Nobody => Ok(Entry::Approval),
             },
             Asker::Later => Ok(Entry::Approval),
@@ -251,14 +258,32 @@ impl Desk {
     pub fn approve(&self, id: &TaskId) -> Result<(), Refusal> {
         self.sweep()?;
         self.store().approve(id)?;
+        self.enter(Said::Approved, id)?;
         self.dispatch()
+    }
+
+    /// Enters the answer about a stored task in the audit log.
+    fn enter(&self, said: Said, id: &TaskId) -> Result<(), Refusal> {
+        let task = self.store().get(id)?;
+        if let Ok(brief) = Brief::read(&task.request) {
+            self.answered(said, Some(id), &brief);
+        }
+        Ok(())
+    }
+
+    /// A log that cannot be written stops nothing here: the run itself says so, and can be made to need it.
+    fn answered(&self, said: Said, id: Option<&TaskId>, brief: &Brief) {
+        let policy = brief.policy_sha256.as_deref().unwrap_or_default();
+        let (project, prompt) = (&self.scene.project, &brief.request.prompt);
+        let _ = record::answered(project, said, id.map(TaskId::as_str), policy, prompt);
     }
 
     /// Somebody does not.
     pub fn deny(&self, id: &TaskId) -> Result<(), Refusal> {
         self.sweep()?;
         let kept = Kept::failed(Refusal::Denied.to_string(), None);
-        Ok(self.store().deny(id, &kept.json(), Millis::now())?)
+        self.store().deny(id, &kept.json(), Millis::now())?;
+        self.enter(Said::Denied, id)
     }
 
     /// Looks after the tasks of workers that died, and starts workers for what can start.

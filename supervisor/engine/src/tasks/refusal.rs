@@ -26,7 +26,7 @@ pub enum Refusal {
     #[error("inputs were given, but no agent that takes them")]
     InputsWithoutAgent,
     #[error(transparent)]
-    Agent(#[from] AgentsError),
+    Agent(Box<AgentsError>),
     #[error(transparent)]
     Call(#[from] CallError),
     #[error(transparent)]
@@ -38,13 +38,13 @@ pub enum Refusal {
     #[error(transparent)]
     Session(#[from] SessionError),
     #[error(transparent)]
-    Layer(#[from] LayerError),
+    Layer(Box<LayerError>),
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(Box<ConfigError>),
     #[error(transparent)]
     Trust(#[from] TrustError),
     #[error(transparent)]
-    Prompt(#[from] PreviewError),
+    Prompt(Box<PreviewError>),
     #[error(transparent)]
     Key(#[from] KeyError),
     #[error("approval was denied")]
@@ -69,6 +69,30 @@ pub enum Refusal {
     Files(std::io::Error),
     #[error(transparent)]
     Scene(#[from] SceneError),
+}
+
+impl From<AgentsError> for Refusal {
+    fn from(error: AgentsError) -> Self {
+        Self::Agent(Box::new(error))
+    }
+}
+
+impl From<LayerError> for Refusal {
+    fn from(error: LayerError) -> Self {
+        Self::Layer(Box::new(error))
+    }
+}
+
+impl From<ConfigError> for Refusal {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(Box::new(error))
+    }
+}
+
+impl From<PreviewError> for Refusal {
+    fn from(error: PreviewError) -> Self {
+        Self::Prompt(Box::new(error))
+    }
 }
 
 impl Refusal {
@@ -117,14 +141,20 @@ impl Refusal {
     /// Does its text begin with a place in a file, as a compiler's does?
     #[must_use]
     pub fn has_place(&self) -> bool {
-        if let Self::Agent(error) | Self::Layer(LayerError::Agent(error)) = self {
+        if let Self::Agent(error) = self {
             error.has_place()
+        } else if let Self::Layer(error) = self {
+            match error.as_ref() {
+                LayerError::Agent(error) => error.has_place(),
+                LayerError::Policy(_) => true,
+                LayerError::Changed(_) => false,
+            }
         } else if let Self::Config(error) = self {
             error.has_place()
         } else if let Self::Prompt(error) = self {
             error.has_place()
         } else {
-            matches!(self, Self::Layer(LayerError::Policy(_)))
+            false
         }
     }
 }
