@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::ask::{self, Answer, Asker, Question};
 use super::brief::{Brief, Plan};
+use super::close;
 use super::crew::Crew;
 use super::intake::{self, Intake};
 use super::outcome::{Kept, Outcome};
@@ -241,8 +242,7 @@ impl Desk {
 
     /// Ends a task that has not started, and asks the worker of one that has; those that it asked for as well.
     pub fn cancel(&self, id: &TaskId) -> Result<Cancel, Refusal> {
-        let done = cancel(&mut self.store(), id)?;
-        Ok(done)
+        close::cancel(id, &mut self.store(), &self.scene)
     }
 
     /// What somebody is asked about a task that waits for approval.
@@ -282,7 +282,11 @@ impl Desk {
     pub fn deny(&self, id: &TaskId) -> Result<(), Refusal> {
         self.sweep()?;
         let kept = Kept::failed(Refusal::Denied.to_string(), None);
-        self.store().deny(id, &kept.json(), Millis::now())?;
+        {
+            let mut store = self.store();
+            store.deny(id, &kept.json(), Millis::now())?;
+            close::over(id, &mut store, &self.scene)?;
+        }
         self.enter(Said::Denied, id)
     }
 
@@ -292,7 +296,8 @@ impl Desk {
         let limits = intake::limits(&configuration::load(&self.scene)?.settings);
         let ready = {
             let mut store = self.store();
-            store.recover(Millis::now())?;
+            let lost = store.recover(Millis::now())?.over;
+            close::all(&lost, &mut store, &self.scene)?;
             store.ready(&limits, Millis::now())?
         };
         self.crew.send(ready).map_err(Refusal::Worker)
@@ -304,18 +309,10 @@ impl Desk {
         let patience = u64::try_from(ask::PATIENCE.as_millis()).unwrap_or(u64::MAX);
         let kept = Kept::failed(Refusal::Unapproved.to_string(), Refusal::Unapproved.help());
         let before = Millis(now.0.saturating_sub(patience));
-        self.store().expire(before, &kept.json(), now)?;
-        Ok(())
+        let mut store = self.store();
+        let over = store.expire(before, &kept.json(), now)?;
+        close::all(&over, &mut store, &self.scene)
     }
-}
-
-/// The task and all below it.
-pub(super) fn cancel(store: &mut Store, id: &TaskId) -> Result<Cancel, Refusal> {
-    let done = store.cancel(id, Millis::now())?;
-    for child in store.children(id)? {
-        cancel(store, &child)?;
-    }
-    Ok(done)
 }
 
 fn view(task: Task, store: &Store) -> Result<View, Refusal> {

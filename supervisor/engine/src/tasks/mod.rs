@@ -3,6 +3,7 @@
 pub mod ask;
 pub mod brief;
 pub mod cli;
+mod close;
 mod crew;
 pub mod desk;
 pub mod events;
