@@ -42,6 +42,11 @@ claims! {
         assert_eq!(at.seen(["approvals", "deny", &no]).status, 0);
         assert_eq!(ended(at, &yes), (json!("completed"), Value::Null));
         assert_eq!(ended(at, &no), (json!("error"), json!("approval was denied")));
+        let log = at.host("cat @STATE/glee/audit-*.jsonl");
+        for (id, answer) in [(&yes, "approved"), (&no, "denied")] {
+            assert!(log.lines().any(|line| line.contains("\"approval\"") && line.contains(answer) && line.contains(id.as_str())), "{log}");
+        }
+        assert_eq!(at.seen(["audit", "verify"]).status, 0);
         for over in [&yes, &no] {
             assert_eq!(at.seen(["approvals", "approve", over]).status, 1, "what is over is not approved of");
         }

@@ -214,6 +214,19 @@ claims! {
         assert!(most.is_some_and(|most| (1..=2).contains(&most)), "{times:?}");
     }
 
+    fn the_rate_is_kept_and_one_worker_waits_for_the_minute(at) {
+        at.world.file("@PROJECT/.glee/config.yml", "subagents:\n  rate_limit_per_min: 2\n");
+        let ids: Vec<String> = (0..4).map(|n| begun(at, &format!("stub: say {n}"))).collect();
+        assert_eq!((&waited(at, &ids[0])["output"], &waited(at, &ids[1])["output"]), (&json!("0\n"), &json!("1\n")));
+        assert!(wait_until(LONG, || workers(at).len() == 1), "{:?}", workers(at));
+        for id in &ids[2..] {
+            assert_eq!(state(at, id), "queued");
+            assert_eq!(told(at, &["tasks", "wait", id, "--timeout", "1500ms", "--json"]).0, 124);
+        }
+        assert_eq!(workers(at).len(), 1, "whoever waits starts no more of them");
+        at.seen(["tasks", "cancel", &ids[2], &ids[3]]);
+    }
+
     fn an_agent_is_held_to_its_definition_and_to_the_callers_word(at) {
         trusted(at, WORKSPACE);
         let agent = |name: &str, more: &str| {
@@ -259,6 +272,8 @@ claims! {
         assert_eq!(done["output"], "next\n", "{done}");
         let lost = waited(at, &id);
         assert_eq!((&lost["status"], &lost["error"]), (&json!("error"), &json!("the supervisor ended while it ran")), "{lost}");
+        let session = lost["session_id"].as_str().expect("an id");
+        assert_eq!(told(at, &["sessions", "show", session, "--json"]).1["status"], "error");
         assert!(wait_until(LONG, || at.world.remains().is_none()), "{:?}", at.world.remains());
     }
 
@@ -286,8 +301,11 @@ claims! {
     }
 
     fn memory_is_bounded_whatever_an_agent_prints(at) {
-        let id = begun(at, "stub: print 200000000\nstub: say done");
-        let (mut most, end) = (0, Instant::now() + Duration::from_secs(60));
+        let is_full = std::env::var_os("GLEE_SOAK").is_some_and(|size| size == "full");
+        let (bytes, limit) = if is_full { (10_000_000_000_u64, 580) } else { (200_000_000, 50) };
+        let (_, ticket) = stub(at, &format!("stub: print {bytes}\nstub: say done"), &["--background", "--timeout", &format!("{limit}s")]);
+        let id = ticket["task_id"].as_str().expect("an id").to_owned();
+        let (mut most, end) = (0, Instant::now() + Duration::from_secs(limit + 10));
         while !["done", "failed"].contains(&state(at, &id).as_str()) && Instant::now() < end {
             for pid in workers(at) {
                 let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
@@ -296,6 +314,7 @@ claims! {
             }
         }
         assert_eq!(waited(at, &id)["output"], "done\n");
+        println!("{bytes} bytes printed, at most {most} kB held");
         assert!((1..40_000).contains(&most), "{most} kB");
         let logged: u64 = at.host("du -sk .glee/stream_logs | cut -f1").trim().parse().expect("a number");
         assert!(logged < 200_000, "{logged} kB");

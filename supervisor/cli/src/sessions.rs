@@ -238,7 +238,17 @@ fn delete(project: Option<&Path>, ids: &[SessionId]) -> Result<i32, Problem> {
             status = 1;
         }
     }
+    forget(project, sessions.as_ref())?;
     Ok(status)
+}
+
+/// What the CLIs have kept of sessions that are gone goes too.
+fn forget(project: Option<&Path>, sessions: Option<&Sessions>) -> Result<(), Problem> {
+    let scene = Scene::find(project)?;
+    if let Some(Err(error)) = sessions.map(|sessions| glee_engine::tasks::forget(&scene.project, sessions)) {
+        print::warning(&format!("what the CLIs kept of them is still there: {error}"), None);
+    }
+    Ok(())
 }
 
 fn prune(project: Option<&Path>, days: Option<u32>, json: bool) -> Result<i32, Problem> {
@@ -246,7 +256,11 @@ fn prune(project: Option<&Path>, days: Option<u32>, json: bool) -> Result<i32, P
         Some(days) => Duration::from_secs(u64::from(days) * DAY),
         None => intake::kept(&configuration::load(&Scene::find(project)?)?.settings),
     };
-    let gone = find(project)?.map_or(Ok(Vec::new()), |sessions| sessions.prune(kept, Moment::now()))?;
+    let sessions = find(project)?;
+    let gone = sessions
+        .as_ref()
+        .map_or(Ok(Vec::new()), |sessions| sessions.prune(kept, Moment::now()))?;
+    forget(project, sessions.as_ref())?;
     if json {
         return Ok(print::json(&gone, 0));
     }

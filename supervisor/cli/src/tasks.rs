@@ -28,11 +28,11 @@ pub(crate) fn tasks(command: TasksCommand, project: Option<PathBuf>) -> i32 {
 }
 
 fn list(desk: &Desk, all: bool, most: u32, json: bool) -> Result<i32, Refusal> {
-    let mut views = desk.list(None, if all { most } else { u32::MAX })?;
-    if !all {
-        views.retain(|view| !view.state.is_final());
-        views.truncate(usize::try_from(most).unwrap_or(usize::MAX));
-    }
+    let views = if all {
+        desk.list(None, most)?
+    } else {
+        desk.open_tasks(most)?
+    };
     if json {
         return Ok(print::json(&views, 0));
     }

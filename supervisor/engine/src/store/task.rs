@@ -127,6 +127,13 @@ impl Store {
         })
     }
 
+    /// The newest tasks that are not over, the newest first.
+    pub fn open_tasks(&self, most: u32) -> Result<Vec<Task>, StoreError> {
+        let sql = "SELECT * FROM tasks WHERE state IN ('waiting', 'queued', 'claimed', 'running')
+            ORDER BY seq DESC LIMIT ?1";
+        self.look(|c| c.prepare(sql)?.query_map([most], task)?.collect())
+    }
+
     /// How many tasks are in each state that has any.
     pub fn counts(&self) -> Result<Vec<(State, u64)>, StoreError> {
         self.look(|c| {

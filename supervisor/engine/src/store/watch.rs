@@ -82,17 +82,19 @@ impl Store {
         })
     }
 
-    /// Nobody has approved of what was asked for before this time: it is over. Returns how many tasks that were.
-    pub fn expire(&mut self, before: Millis, result: &Value, now: Millis) -> Result<usize, StoreError> {
+    /// Nobody has approved of what was asked for before this time: it is over. Returns which tasks that were.
+    pub fn expire(&mut self, before: Millis, result: &Value, now: Millis) -> Result<Vec<TaskId>, StoreError> {
         let waits = "SELECT EXISTS (SELECT 1 FROM tasks WHERE state = 'waiting' AND created_at < ?1)";
         if !self.look(|c| c.query_row(waits, [before.0], |row| row.get(0)))? {
-            return Ok(0);
+            return Ok(Vec::new());
         }
         let result = text("result", result)?;
         self.change(|change| {
             let sql = "UPDATE tasks SET state = 'failed', finished_at = ?2, result = ?3
-                WHERE state = 'waiting' AND created_at < ?1";
-            Ok(change.execute(sql, params![before.0, now.0, result])?)
+                WHERE state = 'waiting' AND created_at < ?1 RETURNING id";
+            let mut query = change.prepare(sql)?;
+            let over = query.query_map(params![before.0, now.0, result], |row| parsed(row, "id"))?;
+            Ok(over.collect::<rusqlite::Result<_>>()?)
         })
     }
 

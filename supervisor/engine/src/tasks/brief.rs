@@ -4,6 +4,7 @@
 //! it starts, since much may have changed meanwhile. INVARIANT: what was approved is what starts, or nothing does.
 
 use glee_policy::ResolvedPolicy;
+use glee_policy::resolved::{Isolation, Mode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -65,6 +66,10 @@ impl Brief {
             Some(tools) => restrict(cli, tools)?,
             None => Vec::new(),
         };
+        let needs_file = held.iter().any(|argument| matches!(argument, Argument::File(_)));
+        if needs_file && (policy.mode, policy.isolation) != (Mode::Restricted, Isolation::Namespaces) {
+            return Err(Refusal::ToolsNeedNamespaces(cli));
+        }
         let mut bounds = bounds(
             agent.as_ref().map(|(agent, standing)| (agent, *standing)),
             settings,

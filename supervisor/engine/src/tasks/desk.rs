@@ -11,13 +11,15 @@ use serde::Serialize;
 
 use super::ask::{self, Answer, Asker, Question};
 use super::brief::{Brief, Plan};
+use super::close;
 use super::crew::Crew;
 use super::intake::{self, Intake};
 use super::outcome::{Kept, Outcome};
 use super::refusal::Refusal;
 use super::request::Request;
-use super::shelf::Shelf;
+use super::shelf;
 use super::watch::{News, Progress, Watch};
+use crate::audit::{Answer as Said, record};
 use crate::clauses::clauses;
 use crate::clock::Moment;
 use crate::definitions::Cli;
@@ -30,6 +32,8 @@ use crate::store::{Cancel, Entry, Millis, New, State, Store, Task, TaskId};
 
 /// How often whoever waits sees to it that the queue moves.
 const ROUND: Duration = Duration::from_secs(1);
+/// Tasks that are over are kept for so many milliseconds: as long as the logs.
+const KEPT: u64 = 14 * 86_400_000;
 /// The part of a prompt that is shown to whoever approves.
 const HEAD: usize = 1200;
 
@@ -125,8 +129,8 @@ impl Desk {
         let sessions = Sessions::open(&self.scene.project)?;
         if !self.tidied.swap(true, Ordering::Relaxed) {
             sessions.expire(intake::kept(&settings), Moment::now())?;
-            let shelf = Shelf::open(&self.scene.project).map_err(Refusal::Files)?;
-            shelf.tidy(&sessions).map_err(Refusal::Files)?;
+            shelf::forget(&self.scene.project, &sessions).map_err(Refusal::Files)?;
+            self.store().prune(Millis(Millis::now().0.saturating_sub(KEPT)))?;
         }
         let session = intake::session(&brief, cli, &sessions)?;
         let agent = intake::label(brief.request.agent.as_ref().map_or("", |name| name.as_str()));
@@ -147,6 +151,9 @@ impl Desk {
             }
         })?;
         if entry == Entry::Queue {
+            if brief.policy_sha256.is_some() {
+                self.answered(Said::Approved, Some(&task_id), &brief);
+            }
             self.dispatch()?;
         }
         Ok(Ticket {
@@ -165,7 +172,10 @@ impl Desk {
         match asker {
             Asker::Now(ask) => match ask(&question(None, brief, cli, plan)) {
                 Answer::Yes => Ok(Entry::Queue),
-                Answer::No => Err(Refusal::Denied),
+                Answer::No => {
+                    self.answered(Said::Denied, None, brief);
+                    Err(Refusal::Denied)
+                }
                 Answer::Nobody => Ok(Entry::Approval),
             },
             Asker::Later => Ok(Entry::Approval),
@@ -185,6 +195,14 @@ impl Desk {
         self.sweep()?;
         let store = self.store();
         let tasks = store.list(state, most)?;
+        tasks.into_iter().map(|task| view(task, &store)).collect()
+    }
+
+    /// Those that are not over, the newest first.
+    pub fn open_tasks(&self, most: u32) -> Result<Vec<View>, Refusal> {
+        self.sweep()?;
+        let store = self.store();
+        let tasks = store.open_tasks(most)?;
         tasks.into_iter().map(|task| view(task, &store)).collect()
     }
 
@@ -224,8 +242,7 @@ impl Desk {
 
     /// Ends a task that has not started, and asks the worker of one that has; those that it asked for as well.
     pub fn cancel(&self, id: &TaskId) -> Result<Cancel, Refusal> {
-        let done = cancel(&mut self.store(), id)?;
-        Ok(done)
+        close::cancel(id, &mut self.store(), &self.scene)
     }
 
     /// What somebody is asked about a task that waits for approval.
@@ -241,14 +258,36 @@ impl Desk {
     pub fn approve(&self, id: &TaskId) -> Result<(), Refusal> {
         self.sweep()?;
         self.store().approve(id)?;
+        self.enter(Said::Approved, id)?;
         self.dispatch()
+    }
+
+    /// Enters the answer about a stored task in the audit log.
+    fn enter(&self, said: Said, id: &TaskId) -> Result<(), Refusal> {
+        let task = self.store().get(id)?;
+        if let Ok(brief) = Brief::read(&task.request) {
+            self.answered(said, Some(id), &brief);
+        }
+        Ok(())
+    }
+
+    /// A log that cannot be written stops nothing here: the run itself says so, and can be made to need it.
+    fn answered(&self, said: Said, id: Option<&TaskId>, brief: &Brief) {
+        let policy = brief.policy_sha256.as_deref().unwrap_or_default();
+        let (project, prompt) = (&self.scene.project, &brief.request.prompt);
+        let _ = record::answered(project, said, id.map(TaskId::as_str), policy, prompt);
     }
 
     /// Somebody does not.
     pub fn deny(&self, id: &TaskId) -> Result<(), Refusal> {
         self.sweep()?;
         let kept = Kept::failed(Refusal::Denied.to_string(), None);
-        Ok(self.store().deny(id, &kept.json(), Millis::now())?)
+        {
+            let mut store = self.store();
+            store.deny(id, &kept.json(), Millis::now())?;
+            close::over(id, &mut store, &self.scene)?;
+        }
+        self.enter(Said::Denied, id)
     }
 
     /// Looks after the tasks of workers that died, and starts workers for what can start.
@@ -257,7 +296,8 @@ impl Desk {
         let limits = intake::limits(&configuration::load(&self.scene)?.settings);
         let ready = {
             let mut store = self.store();
-            store.recover(Millis::now())?;
+            let lost = store.recover(Millis::now())?.over;
+            close::all(&lost, &mut store, &self.scene)?;
             store.ready(&limits, Millis::now())?
         };
         self.crew.send(ready).map_err(Refusal::Worker)
@@ -269,18 +309,10 @@ impl Desk {
         let patience = u64::try_from(ask::PATIENCE.as_millis()).unwrap_or(u64::MAX);
         let kept = Kept::failed(Refusal::Unapproved.to_string(), Refusal::Unapproved.help());
         let before = Millis(now.0.saturating_sub(patience));
-        self.store().expire(before, &kept.json(), now)?;
-        Ok(())
+        let mut store = self.store();
+        let over = store.expire(before, &kept.json(), now)?;
+        close::all(&over, &mut store, &self.scene)
     }
-}
-
-/// The task and all below it.
-pub(super) fn cancel(store: &mut Store, id: &TaskId) -> Result<Cancel, Refusal> {
-    let done = store.cancel(id, Millis::now())?;
-    for child in store.children(id)? {
-        cancel(store, &child)?;
-    }
-    Ok(done)
 }
 
 fn view(task: Task, store: &Store) -> Result<View, Refusal> {

@@ -3,6 +3,7 @@
 pub mod ask;
 pub mod brief;
 pub mod cli;
+mod close;
 mod crew;
 pub mod desk;
 pub mod events;
@@ -30,4 +31,5 @@ pub use desk::{Desk, Ticket, View, Waited};
 pub use outcome::{Indexed, Outcome, Word};
 pub use refusal::Refusal;
 pub use request::{Permissions, Request};
+pub use shelf::forget;
 pub use watch::{News, Progress, Watch};

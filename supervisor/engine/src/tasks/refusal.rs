@@ -1,6 +1,7 @@
 //! Why a task is not taken, in the words that callers are told.
 
 use crate::context::preview::PreviewError;
+use crate::definitions::Cli;
 use crate::definitions::input::CallError;
 use crate::definitions::store::StoreError as AgentsError;
 use crate::definitions::tool::Unenforceable;
@@ -25,23 +26,25 @@ pub enum Refusal {
     #[error("inputs were given, but no agent that takes them")]
     InputsWithoutAgent,
     #[error(transparent)]
-    Agent(#[from] AgentsError),
+    Agent(Box<AgentsError>),
     #[error(transparent)]
     Call(#[from] CallError),
     #[error(transparent)]
     Cli(#[from] SelectCliError),
     #[error("the agent cannot be held to its tools: {0}")]
     Tools(#[from] Unenforceable),
+    #[error("{0} can be held to its tools in a sandbox with namespaces only, and the policy gives none")]
+    ToolsNeedNamespaces(Cli),
     #[error(transparent)]
     Session(#[from] SessionError),
     #[error(transparent)]
-    Layer(#[from] LayerError),
+    Layer(Box<LayerError>),
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(Box<ConfigError>),
     #[error(transparent)]
     Trust(#[from] TrustError),
     #[error(transparent)]
-    Prompt(#[from] PreviewError),
+    Prompt(Box<PreviewError>),
     #[error(transparent)]
     Key(#[from] KeyError),
     #[error("approval was denied")]
@@ -68,6 +71,30 @@ pub enum Refusal {
     Scene(#[from] SceneError),
 }
 
+impl From<AgentsError> for Refusal {
+    fn from(error: AgentsError) -> Self {
+        Self::Agent(Box::new(error))
+    }
+}
+
+impl From<LayerError> for Refusal {
+    fn from(error: LayerError) -> Self {
+        Self::Layer(Box::new(error))
+    }
+}
+
+impl From<ConfigError> for Refusal {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(Box::new(error))
+    }
+}
+
+impl From<PreviewError> for Refusal {
+    fn from(error: PreviewError) -> Self {
+        Self::Prompt(Box::new(error))
+    }
+}
+
 impl Refusal {
     /// What the user can do about it.
     #[must_use]
@@ -80,6 +107,7 @@ impl Refusal {
             Self::Call(error) => Some(error.help()),
             Self::Cli(error) => Some(error.help()),
             Self::Tools(error) => Some(error.help().into()),
+            Self::ToolsNeedNamespaces(_) => Some("use `mode: restricted` and `isolation: namespaces`".into()),
             Self::Session(error) => Some(error.help().into()),
             Self::Layer(error) => error.help(),
             Self::Config(error) => error.help(),
@@ -113,14 +141,20 @@ impl Refusal {
     /// Does its text begin with a place in a file, as a compiler's does?
     #[must_use]
     pub fn has_place(&self) -> bool {
-        if let Self::Agent(error) | Self::Layer(LayerError::Agent(error)) = self {
+        if let Self::Agent(error) = self {
             error.has_place()
+        } else if let Self::Layer(error) = self {
+            match error.as_ref() {
+                LayerError::Agent(error) => error.has_place(),
+                LayerError::Policy(_) => true,
+                LayerError::Changed(_) => false,
+            }
         } else if let Self::Config(error) = self {
             error.has_place()
         } else if let Self::Prompt(error) = self {
             error.has_place()
         } else {
-            matches!(self, Self::Layer(LayerError::Policy(_)))
+            false
         }
     }
 }

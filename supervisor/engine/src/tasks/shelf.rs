@@ -6,7 +6,7 @@
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -50,24 +50,46 @@ impl Shelf {
         }
     }
 
-    /// Removes a session's conversation.
+    /// Removes a session's conversation. What was written there may not want to go.
     pub(super) fn clear(&self, id: &SessionId) -> io::Result<()> {
-        match fs::remove_dir_all(self.dir.join(id.as_str())) {
+        let place = self.dir.join(id.as_str());
+        match fs::remove_dir_all(&place) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                open_up(&place)?;
+                fs::remove_dir_all(&place)
+            }
             other => other,
         }
     }
+}
 
-    /// Removes what belongs to sessions that are gone.
-    pub(super) fn tidy(&self, sessions: &Sessions) -> io::Result<()> {
-        for entry in fs::read_dir(&self.dir)? {
-            let id = entry?.file_name().to_str().and_then(|name| name.parse().ok());
-            if let Some(id) = id.filter(|id| !sessions.has(id)) {
-                self.clear(&id)?;
+/// Removes what the CLIs themselves have kept of sessions that are gone.
+pub fn forget(project: &Path, sessions: &Sessions) -> io::Result<()> {
+    let shelf = Shelf::open(project)?;
+    for entry in fs::read_dir(&shelf.dir)? {
+        let id = entry?.file_name().to_str().and_then(|name| name.parse().ok());
+        if let Some(id) = id.filter(|id| !sessions.has(id)) {
+            // One that cannot be removed is shown to nobody; the others must go all the same.
+            let _ = shelf.clear(&id);
+        }
+    }
+    Ok(())
+}
+
+/// Gives its owner the right to empty every directory.
+fn open_up(top: &Path) -> io::Result<()> {
+    let mut left = vec![top.to_owned()];
+    while let Some(dir) = left.pop() {
+        fs::set_permissions(&dir, fs::Permissions::from_mode(0o700))?;
+        for entry in fs::read_dir(&dir)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                left.push(entry.path());
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Over the names and contents of all files; `None` for an empty tree, for one with anything but files and directories, and for

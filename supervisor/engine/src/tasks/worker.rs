@@ -14,8 +14,8 @@ use glee_sandbox::sys::{event, process as sys};
 
 use super::brief::Brief;
 use super::cli;
+use super::close;
 use super::crew::OWN;
-use super::desk;
 use super::intake;
 use super::job::{Bench, Job};
 use super::outcome::Kept;
@@ -56,7 +56,8 @@ pub fn work(project: &Path) -> Result<(), Refusal> {
     let mut lingers = None;
     loop {
         let settings = configuration::load(&scene)?.settings;
-        store.recover(Millis::now())?;
+        let lost = store.recover(Millis::now())?.over;
+        close::all(&lost, &mut store, &scene)?;
         match store.claim(&this, &intake::limits(&settings), Millis::now())? {
             Claimed::Nothing | Claimed::Busy => return Ok(()),
             Claimed::Later(wait) => {
@@ -80,7 +81,9 @@ fn one(claim: Claim, scene: &Scene, settings: &Settings, store: &mut Store, benc
         Ok(ready) => ready,
         Err(refusal) => {
             let kept = Kept::failed(refusal.to_string(), refusal.help());
-            return lost_is_fine(store.refuse(claim, &kept.json(), Millis::now()));
+            let id = claim.task.id.clone();
+            lost_is_fine(store.refuse(claim, &kept.json(), Millis::now()))?;
+            return close::over(&id, store, scene);
         }
     };
     let task = claim.task.clone();
@@ -89,7 +92,7 @@ fn one(claim: Claim, scene: &Scene, settings: &Settings, store: &mut Store, benc
     let until = Millis::now().after(ready.bounds.timeout + SLACK);
     let running = match store.start(claim, until, Millis::now()) {
         Ok(Started::Running(running)) => running,
-        Ok(Started::Cancelled) => return Ok(()),
+        Ok(Started::Cancelled) => return close::over(&task.id, store, scene),
         Err(error) => return lost_is_fine(Err(error)),
     };
     let begun = Instant::now();
@@ -106,11 +109,7 @@ fn one(claim: Claim, scene: &Scene, settings: &Settings, store: &mut Store, benc
     let (ending, kept) = record.end(worked, report.as_ref(), &task, said, begun.elapsed());
     lost_is_fine(store.finish(running, ending, &kept.json(), Millis::now()))?;
     bench.clear(&task.id);
-    // What it has asked for and not waited for goes with it.
-    for child in store.children(&task.id)? {
-        desk::cancel(store, &child)?;
-    }
-    Ok(())
+    close::children(&task.id, store, scene)
 }
 
 /// Somebody took the task back, believing us dead: what came of it is not ours to say.
@@ -162,10 +161,10 @@ fn prepare(claim: &Claim, scene: &Scene, settings: &Settings, store: &Store, ben
     let place = match (cli::conversations(cli), &task.session) {
         (Some(below), Some(id)) => {
             let shelf = Shelf::open(&scene.project).map_err(Refusal::Files)?;
-            if resume.native().is_none() {
-                shelf.clear(id).map_err(Refusal::Files)?;
-            }
-            Some((shelf.place(id).map_err(Refusal::Files)?, below.into()))
+            let is_fresh = resume.native().is_some() || shelf.clear(id).is_ok();
+            // What cannot be removed is not shown again: this run keeps nothing.
+            let place = is_fresh.then(|| shelf.place(id)).transpose().map_err(Refusal::Files)?;
+            place.map(|place| (place, below.into()))
         }
         (None, _) | (_, None) => None,
     };
