@@ -84,5 +84,5 @@ fn the_newer_suite_passes_for_2026_07_28() {
         .collect();
     assert_eq!(ours, [""; 0], "{summary:#?}");
     let passed = summary.iter().filter(|line| line.starts_with("✓ ")).count();
-    assert!(passed >= 41, "{passed}: {summary:#?}");
+    assert!(passed >= 40, "{passed}: {summary:#?}");
 }

@@ -194,27 +194,44 @@ fn narrowed(caller: Caller) {
 
 fn extension(caller: Caller) {
     let at = Place::of(caller);
-    let mut client = at.client_with(json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } }));
-    let seed = client.ask("tools/call", json!({ "name": "glee_task", "arguments": stub("stub: sleep 300\nstub: say hello") }));
+    // One that speaks the older protocol gets the result itself, whatever it declares.
+    let declared = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    let mut older = at.client_with(declared.clone());
+    assert_eq!(older.data("glee_task", stub("stub: say hello"))["status"], "completed");
+    let mut client = at.silent();
+    let mut ask = |method: &str, mut params: Value| {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": declared,
+        });
+        client.ask(method, params)
+    };
+    let seed = ask("tools/call", json!({ "name": "glee_task", "arguments": stub("stub: sleep 300\nstub: say hello") }));
     let id = seed["result"]["taskId"].clone();
-    assert_eq!(seed["result"]["status"], "working", "{seed}");
+    assert_eq!((&seed["result"]["resultType"], &seed["result"]["status"]), (&json!("task"), &json!("working")), "{seed}");
     let end = Instant::now() + Duration::from_secs(20);
     let task = loop {
-        let task = client.ask("tasks/get", json!({ "taskId": id }))["result"].clone();
+        let task = ask("tasks/get", json!({ "taskId": id }))["result"].clone();
         if task["status"] != "working" {
             break task;
         }
         assert!(Instant::now() < end, "{task}");
         thread::sleep(Duration::from_millis(50));
     };
-    assert_eq!(task["status"], "completed", "{task}");
+    assert_eq!((&task["resultType"], &task["status"]), (&json!("complete"), &json!("completed")), "{task}");
     assert_eq!(task["result"]["structuredContent"]["output"].as_str().map(str::trim_end), Some("hello"), "{task}");
-    let seed = client.ask("tools/call", json!({ "name": "glee_task", "arguments": stub("stub: sleep 60000") }));
+    let failed = ask("tools/call", json!({ "name": "glee_task", "arguments": stub("stub: exit 3") }))["result"]["taskId"].clone();
+    let seed = ask("tools/call", json!({ "name": "glee_task", "arguments": stub("stub: sleep 60000") }));
     let id = seed["result"]["taskId"].clone();
-    client.ask("tasks/cancel", json!({ "taskId": id }));
-    assert!(wait_until(Duration::from_secs(20), || client.ask("tasks/get", json!({ "taskId": id }))["result"]["status"] == "cancelled"));
-    let unknown = client.ask("tasks/get", json!({ "taskId": "../x" }));
-    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    assert_eq!(ask("tasks/cancel", json!({ "taskId": id }))["result"], json!({ "resultType": "complete" }));
+    assert!(wait_until(Duration::from_secs(20), || ask("tasks/get", json!({ "taskId": id }))["result"]["status"] == "cancelled"));
+    // A tool that fails has come to its end; only the protocol can fail.
+    assert!(wait_until(Duration::from_secs(20), || ask("tasks/get", json!({ "taskId": failed }))["result"]["result"]["isError"] == true));
+    for unknown in ["../x", "01234567890123456789012345"] {
+        let refused = ask("tasks/get", json!({ "taskId": unknown }));
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    }
 }
 
 fn many(caller: Caller) {

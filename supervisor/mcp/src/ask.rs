@@ -50,15 +50,18 @@ impl Means {
         let form = context.client_capabilities().and_then(|can| can.elicitation);
         // A client that names no way means the form, the only one there was at first.
         let can = form.is_some_and(|can| can.form.is_some() || can.url.is_none());
-        let is_new = context
-            .protocol_version()
-            .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
-        match (can, is_new) {
+        match (can, is_stateless(context)) {
             (false, _) => Self::Not,
             (true, true) => Self::Retry,
             (true, false) => Self::Request,
         }
     }
+}
+
+/// Is it a request of the newer protocol, which stands for itself?
+pub(crate) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+    let version = context.protocol_version();
+    version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
 /// Questions that were put by a result and may come back answered.

@@ -78,5 +78,5 @@ fn detailed(view: &View) -> Result<DetailedTask, Failure> {
 }
 
 fn time(at: Millis) -> String {
-    Moment::from_seconds(at.0 / 1000).to_string()
+    format!("{}Z", Moment::from_seconds(at.0 / 1000))
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::task_view::{RESULT_HELP, now, outcome, result_schema, unfinished};
 use super::{Call, Effect, Entry, Failure, cut, object};
+use crate::ask::is_stateless;
 use crate::server::Server;
 use crate::work::{self, Said, Submitted, Waiter};
 
@@ -90,12 +91,9 @@ async fn run(server: Server, mut call: Call) -> Result<CallToolResponse, Failure
         Submitted::Refused(refused) => return outcome(&refused).map(Into::into),
         Submitted::Ask(ask) => return Ok((*ask).into()),
     };
-    if call
-        .context
-        .client_capabilities()
-        .is_some_and(|can| can.supports_tasks())
-        && !background
-    {
+    // Older clients declare tasks too, and do not know what to do with one.
+    let knows_tasks = call.context.client_capabilities().is_some_and(|can| can.supports_tasks());
+    if knows_tasks && is_stateless(&call.context) && !background {
         work::tend(&server);
         return Ok(seed(&ticket).into());
     }

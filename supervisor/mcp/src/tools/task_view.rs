@@ -97,5 +97,5 @@ pub(super) fn unfinished(view: &View) -> Result<CallToolResult, Failure> {
 }
 
 pub(crate) fn now() -> String {
-    Moment::now().to_string()
+    format!("{}Z", Moment::now())
 }
