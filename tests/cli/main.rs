@@ -16,6 +16,7 @@ mod support;
 
 mod agents;
 mod agents_def;
+mod approvals;
 mod audit;
 mod commands;
 mod config;
@@ -41,6 +42,7 @@ mod reports;
 mod runs;
 mod sessions;
 mod signals;
+mod tasks;
 mod together;
 mod trust;
 mod worktree;

@@ -121,6 +121,7 @@ impl Machine {
             doors: Doors::default(),
             home: None,
             receipt: Wish::Take,
+            kept: Vec::new(),
             files: Vec::new(),
             run_id: "golden".to_owned(),
             argv: ["make", "test"].map(OsString::from).to_vec(),

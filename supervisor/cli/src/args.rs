@@ -12,7 +12,9 @@ use crate::args_config::ConfigCommand;
 use crate::args_context::ContextCommand;
 use crate::args_more::{DoctorArgs, PolicyCommand, TrustArgs};
 use crate::args_past::{AuditCommand, RunsCommand};
+use crate::args_tasks::{ApprovalsCommand, SubagentArgs, SubagentsArgs, TasksCommand};
 use crate::logs::LogsArgs;
+use crate::mcp::McpArgs;
 use crate::memory::MemoryCommand;
 use crate::sessions::SessionsCommand;
 
@@ -72,6 +74,18 @@ pub(crate) enum Command {
     Memory(MemoryCommand),
     /// Show and follow what subagents printed and what became of them
     Logs(LogsArgs),
+    /// Let a subagent work on a task in the sandbox
+    Subagent(SubagentArgs),
+    /// Let subagents work on several tasks at once
+    Subagents(SubagentsArgs),
+    /// List, show, wait for and cancel tasks
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor tasks list")]
+    Tasks(TasksCommand),
+    /// List the tasks that wait for approval, and approve or deny them
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor approvals list")]
+    Approvals(ApprovalsCommand),
+    /// Serve main agents over MCP, and enter the server in their configurations
+    Mcp(McpArgs),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  source <(glee-supervisor completions bash)")]
     Completions {
@@ -100,6 +114,7 @@ impl Cli {
                 "--policy" => once(&mut run.policy, value.to_str()?.to_owned())?,
                 "--report" => once(&mut run.report, value.into())?,
                 "--project" => once(&mut project, value.into())?,
+                "--job" => once(&mut run.job, value.into())?,
                 "--read" => run.read.push(value.clone()),
                 "--write" => run.write.push(value.clone()),
                 "--env" => run.env.push(value.clone()),
@@ -191,6 +206,9 @@ pub(crate) struct RunArgs {
     /// As root: report also what Landlock recorded in the kernel's audit, which is on for all of the machine meanwhile
     #[arg(long)]
     pub(crate) kernel_audit: bool,
+    /// What a worker says about the task that this run is
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub(crate) job: Option<PathBuf>,
 
     /// The command and its arguments, after `--`
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]

@@ -6,6 +6,7 @@ use glee_engine::agent::overlay::Overlay;
 use glee_engine::audit::record::Need;
 use glee_engine::run::{self, Finished, Observe, Options, Prepared, Purpose, Records};
 use glee_engine::select::Selected;
+use glee_engine::tasks::job::Job;
 use glee_engine::text::visible;
 use glee_engine::trust::Standing;
 use glee_policy::{Flags, resolved};
@@ -18,6 +19,13 @@ use crate::{print, summary};
 pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
     let observe = observe(&arguments);
     let summary = !arguments.no_denials;
+    let job = match arguments.job.as_deref().map(job).transpose() {
+        Ok(job) => job,
+        Err(error) => {
+            print::error(&format!("cannot take up the job: {error}"), None);
+            return 125;
+        }
+    };
     let cwd = std::env::current_dir().unwrap_or_default();
     let options = Options {
         purpose: Purpose::Work,
@@ -50,6 +58,7 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
             Records::Leave
         },
         backend: arguments.backend.map(backend),
+        job,
         command: arguments.command,
     };
     let finished = run::run(&options, &mut announce);
@@ -147,6 +156,13 @@ fn tell_workspace(finished: &Finished) {
             Some("`limits.disk_mb` bounds it; `runs apply RUN PATH` takes single paths"),
         );
     }
+}
+
+/// What a worker says, for as long as it lives.
+fn job(path: &Path) -> std::io::Result<Job> {
+    let job = Job::read(path)?;
+    job.stay_with_worker()?;
+    Ok(job)
 }
 
 /// How closely to look at what the command tries.

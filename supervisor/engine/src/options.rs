@@ -10,6 +10,7 @@ use glee_sandbox::receipt::Wish;
 use glee_sandbox::seccomp::Observe;
 
 use crate::audit::record::Need;
+use crate::tasks::job::Job;
 
 /// What a run is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,8 @@ pub struct Options {
     pub workspace: Workspace,
     /// Are Landlock's own records taken from the kernel's audit?
     pub records: Records,
+    /// For a run that a worker has started.
+    pub job: Option<Job>,
     pub command: Vec<OsString>,
 }
 
@@ -60,6 +63,7 @@ impl Options {
             observe: Observe::Attempts,
             workspace: Workspace::Shared,
             records: Records::Leave,
+            job: None,
             command,
         }
     }

@@ -37,6 +37,8 @@ use crate::report::{Destination, ModelReport, PolicyId, Report};
 use crate::run_id::run_id;
 use crate::select::{self, SelectError, Selected};
 use crate::stage::{self, Stage, StageError};
+use crate::tasks::job::Job;
+use crate::tasks::layers::LayerError;
 use crate::workspaces::StoreError;
 
 /// Why nothing ran.
@@ -46,6 +48,8 @@ pub enum Refusal {
     Scene(#[from] SceneError),
     #[error(transparent)]
     Select(#[from] SelectError),
+    #[error(transparent)]
+    Layer(#[from] LayerError),
     #[error(transparent)]
     Command(#[from] NotFound),
     #[error(transparent)]
@@ -80,6 +84,7 @@ impl Refusal {
             Self::Command(not_found) => not_found.exit_status(),
             Self::Scene(_)
             | Self::Select(_)
+            | Self::Layer(_)
             | Self::Survey(_)
             | Self::Key(_)
             | Self::Egress(_)
@@ -101,6 +106,7 @@ impl Refusal {
             Self::Launch(error) => error.help(),
             Self::Container(error) => error.help(),
             Self::Key(error) => Some(error.help().to_owned()),
+            Self::Layer(error) => error.help(),
             Self::Select(SelectError::Trust(error)) => Some(error.help().to_owned()),
             Self::Scene(_)
             | Self::Select(_)
@@ -131,7 +137,11 @@ pub struct Finished {
 
 /// Runs the command. `notice` is called with what must be said before it starts.
 pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
-    let mut report = Report::new(&run_id(), &options.command, SystemTime::now());
+    let id = options
+        .job
+        .as_ref()
+        .map_or_else(run_id, |job| job.task.as_str().to_owned());
+    let mut report = Report::new(&id, &options.command, SystemTime::now());
     let mut audit = Recorder::open();
     let opened = options
         .report
@@ -323,6 +333,9 @@ fn prepare_on(
         stage::check(options.workspace, &selected.policy)?;
         select::add_workspace(&mut selected, &scene)?;
     }
+    if let Some(job) = &options.job {
+        selected.policy = job.narrow(selected.policy, &scene)?;
+    }
     let name = options.command.first().ok_or(Refusal::NoCommand)?;
     let here = env::current_dir().map_err(SceneError::NoCwd)?;
     let found = || find_command(name, &here, env::var_os("PATH").as_deref());
@@ -363,7 +376,11 @@ fn prepare_on(
         landlock_abi: landlock::abi(),
     };
     let files = egress.iter().flat_map(Egress::files);
-    let files = files.chain(overlay.iter().flat_map(|overlay| overlay.files.clone()));
+    let files = files
+        .chain(overlay.iter().flat_map(|overlay| overlay.files.clone()))
+        .chain(options.job.iter().flat_map(Job::made));
+    let home = overlay.as_ref().and_then(|overlay| overlay.home.clone());
+    let home = home.or_else(|| scene.home.clone());
     let request = Request {
         run_id: run_id.to_owned(),
         argv: options.command.clone(),
@@ -371,6 +388,7 @@ fn prepare_on(
         doors: egress.as_ref().map(Egress::doors).unwrap_or_default(),
         home: overlay.as_ref().and_then(|overlay| overlay.home.clone()),
         files: files.collect(),
+        kept: options.job.iter().flat_map(|job| job.kept(home.as_deref())).collect(),
         receipt: options.receipt,
         observe: options.observe,
         workspace: options.workspace,

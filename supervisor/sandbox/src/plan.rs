@@ -284,6 +284,16 @@ pub struct MadeFile {
     pub contents: Vec<u8>,
 }
 
+/// A directory of the supervisor's own that the command finds in a private place, and may write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptDir {
+    pub from: PathBuf,
+    pub at: PathBuf,
+    /// Whose it is on disk.
+    pub uid: u32,
+    pub gid: u32,
+}
+
 /// A repository whose index the command can write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repository {

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::entry::{Event, Hash, Run, bounded, bounded_command};
+use super::entry::{Answer, Event, Hash, Run, bounded, bounded_command};
 use super::log::{LogError, append};
 use super::place::State;
 use crate::report::Report;
@@ -111,6 +111,24 @@ pub fn trusted<'a>(project: &Path, files: impl Iterator<Item = (&'a Path, &'a st
     let event = Event::Trusted {
         project: bounded(&project.to_string_lossy()),
         files: files.collect(),
+    };
+    append(&State::make()?, &event).map(drop)
+}
+
+/// Enters what somebody answered who was asked about a task.
+pub fn answered(
+    project: &Path,
+    answer: Answer,
+    task: Option<&str>,
+    policy_sha256: &str,
+    prompt: &str,
+) -> Result<(), LogError> {
+    let event = Event::Approval {
+        answer,
+        project: bounded(&project.to_string_lossy()),
+        task,
+        policy_sha256,
+        prompt_sha256: Hash::of(prompt.as_bytes()),
     };
     append(&State::make()?, &event).map(drop)
 }

@@ -206,6 +206,7 @@ fn build(project: Option<&Path>) -> Account {
         observe: Observe::Nothing,
         workspace: Workspace::Shared,
         records: Records::Leave,
+        job: None,
         command,
     };
     // A system without `true` (an image with nothing but us) still has us.

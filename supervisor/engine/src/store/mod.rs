@@ -11,6 +11,7 @@ mod recover;
 mod schema;
 mod state;
 mod task;
+mod watch;
 mod worker;
 
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ pub use moves::{Cancel, Running, Started};
 pub use recover::Recovered;
 pub use state::{Ending, State};
 pub use task::{Entry, New, NotATask, Task, TaskId};
+pub use watch::Ready;
 pub use worker::{Life, Worker};
 
 const FILE: &str = "tasks.db";
@@ -38,6 +40,19 @@ impl Millis {
     pub fn now() -> Self {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Self(u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(u64::MAX))
+    }
+
+    #[must_use]
+    pub fn after(self, time: std::time::Duration) -> Self {
+        let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        // A column of SQLite holds no more.
+        Self(self.0.saturating_add(millis).min(i64::MAX.unsigned_abs()))
+    }
+
+    /// The time from then until this; none if it is not after then.
+    #[must_use]
+    pub fn since(self, then: Self) -> std::time::Duration {
+        std::time::Duration::from_millis(self.0.saturating_sub(then.0))
     }
 }
 
@@ -59,6 +74,8 @@ pub enum StoreError {
     },
     #[error("a task cannot start others {0} levels deep")]
     TooDeep(u32),
+    #[error("the task was stored by another version of this program")]
+    Unreadable,
     #[error("cannot find out who this process is: {0}")]
     Worker(std::io::Error),
     #[error(transparent)]

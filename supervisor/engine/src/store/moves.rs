@@ -219,7 +219,11 @@ pub(super) fn end(
         worker_boot = NULL, worker_namespace = NULL, lease_until = NULL
         WHERE id = ?1 AND attempt = ?2 AND state = ?3";
     let values = params![id.as_str(), attempt, from.as_str(), to.as_str(), now.0, result];
-    change.execute(sql, values)
+    let ended = change.execute(sql, values)?;
+    if ended == 1 {
+        change.execute("DELETE FROM doing WHERE task = ?1", [id.as_str()])?;
+    }
+    Ok(ended)
 }
 
 fn depth_below(change: &Transaction<'_>, parent: &TaskId) -> Result<u32, Failure> {
@@ -239,7 +243,7 @@ fn expect(change: &Transaction<'_>, id: &TaskId, wanted: State, moved: usize) ->
     Err(StoreError::NotPossible { id, is, wanted }.into())
 }
 
-fn text(what: &'static str, json: &Value) -> Result<String, StoreError> {
+pub(super) fn text(what: &'static str, json: &Value) -> Result<String, StoreError> {
     let text = json.to_string();
     if text.len() > MOST_JSON {
         let (bytes, most) = (text.len(), MOST_JSON);

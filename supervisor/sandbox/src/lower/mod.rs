@@ -18,7 +18,9 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Isolation, Mode, Network};
 
 use crate::cgroup;
-use crate::plan::{CommandPlan, Containment, Doors, Identity, MadeFile, Namespace, Records, SandboxPlan, Workspace};
+use crate::plan::{
+    CommandPlan, Containment, Doors, Identity, KeptDir, MadeFile, Namespace, Records, SandboxPlan, Workspace,
+};
 use crate::receipt;
 use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, Observe, SocketRule};
 use crate::survey::Terrain;
@@ -51,6 +53,8 @@ pub struct Request {
     pub home: Option<PathBuf>,
     /// Made for this run, in place of what the host has there.
     pub files: Vec<MadeFile>,
+    /// Kept beyond the run, in a private place.
+    pub kept: Vec<KeptDir>,
     pub receipt: receipt::Wish,
     /// How much of what the command tries is looked at for the report.
     pub observe: Observe,

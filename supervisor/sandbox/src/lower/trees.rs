@@ -9,7 +9,7 @@ use glee_policy::resolved::FsAccess;
 
 use super::covers::{Covers, glee, hidden, islands};
 use super::{Request, base};
-use crate::plan::{Access, IdMap, Identity, Kind, MadeFile, MountStep, Placeholder, Watch, Workspace};
+use crate::plan::{Access, IdMap, Identity, KeptDir, Kind, MadeFile, MountStep, Placeholder, Watch, Workspace};
 use crate::survey::{GitDir, Node, Place, Terrain, private_dirs};
 
 /// Directories of the system: their owners are not mapped to the sandbox's user, whatever is granted.
@@ -59,6 +59,7 @@ pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Ident
     let links = links(policy, terrain, &layout);
     trees.steps.extend(layout.into_values());
     made(files, &mut trees);
+    kept(&request.kept, identity, &mut trees);
     trees.steps.extend(links);
     let mut covers = Covers::default();
     islands(terrain, identity, &mut covers, &mut trees);
@@ -88,6 +89,29 @@ fn made(files: &[MadeFile], trees: &mut Trees) {
                 .omitted
                 .push(format!("{}: not in a private place", file.at.display()));
         }
+    }
+}
+
+/// Directories that outlive the run, where a private place would not.
+fn kept(dirs: &[KeptDir], identity: &Identity, trees: &mut Trees) {
+    for dir in dirs {
+        if !trees.private.iter().any(|place| dir.at.starts_with(place)) {
+            trees
+                .omitted
+                .push(format!("{}: not in a private place", dir.at.display()));
+            continue;
+        }
+        let differs = (dir.uid, dir.gid) != (identity.uid, identity.gid);
+        trees.steps.push(MountStep::Bind {
+            from: dir.from.clone(),
+            at: dir.at.clone(),
+            kind: Kind::Dir,
+            access: Access::ReadWrite,
+            idmap: (identity.from_root && differs).then_some(IdMap {
+                from_uid: dir.uid,
+                from_gid: dir.gid,
+            }),
+        });
     }
 }
 
