@@ -29,6 +29,7 @@ mod plan_rows;
 pub mod plan_view;
 pub mod project;
 pub mod random;
+mod refusal;
 pub mod report;
 pub mod run;
 pub mod run_id;

@@ -14,113 +14,31 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Isolation, Mode, Network};
 use glee_sandbox::launch::vessel::Vessel;
 use glee_sandbox::launch::{self, Aid, Judge, LaunchError, Leaving, Serve};
-use glee_sandbox::lower::{self, Kernel, LowerError, Request};
+use glee_sandbox::lower::{self, Kernel, Request};
 pub use glee_sandbox::plan::Records;
 use glee_sandbox::plan::{SandboxPlan, Workspace};
 pub use glee_sandbox::seccomp::Observe;
-use glee_sandbox::survey::{self, Caller, NotFound, Setting, SurveyError, find_command};
+use glee_sandbox::survey::{self, Caller, Setting, find_command};
 use glee_sandbox::sys::{landlock, process, term};
 
-use crate::agent::key::KeyError;
 use crate::agent::overlay::{self, Overlay};
 use crate::audit::LogError;
-use crate::audit::guard::{self, OwnState};
+use crate::audit::guard;
 use crate::audit::place::state_dir;
 use crate::audit::record::Recorder;
-use crate::container::{self, ContainerError};
-use crate::egress::{self, Egress, EgressError};
+use crate::container;
+use crate::egress::{self, Egress};
 use crate::later::Later;
 use crate::library::config_dir;
 pub use crate::options::{Options, Purpose};
 use crate::project::{Scene, SceneError};
+pub use crate::refusal::Refusal;
 use crate::report::{Destination, ModelReport, PolicyId, Report};
 use crate::run_id::run_id;
-use crate::select::{self, SelectError, Selected};
+use crate::select::{self, Selected};
 use crate::stage::{self, Stage, StageError};
 use crate::tasks::job::Job;
-use crate::tasks::layers::LayerError;
 use crate::workspaces::StoreError;
-
-/// Why nothing ran.
-#[derive(Debug, thiserror::Error)]
-pub enum Refusal {
-    #[error(transparent)]
-    Scene(#[from] SceneError),
-    #[error(transparent)]
-    Select(#[from] SelectError),
-    #[error(transparent)]
-    Layer(#[from] LayerError),
-    #[error(transparent)]
-    Command(#[from] NotFound),
-    #[error(transparent)]
-    Survey(#[from] SurveyError),
-    #[error(transparent)]
-    Key(#[from] KeyError),
-    #[error(transparent)]
-    Egress(#[from] EgressError),
-    #[error(transparent)]
-    Lower(#[from] LowerError),
-    #[error(transparent)]
-    Launch(#[from] LaunchError),
-    #[error(transparent)]
-    Container(#[from] ContainerError),
-    #[error("cannot write the report to `{}`: {error}", .to.display())]
-    Report { to: PathBuf, error: std::io::Error },
-    #[error("no command was given")]
-    NoCommand,
-    #[error(transparent)]
-    OwnState(#[from] OwnState),
-    #[error("the run cannot be entered in the audit log: {0}")]
-    Audit(LogError),
-    #[error(transparent)]
-    Stage(#[from] StageError),
-}
-
-impl Refusal {
-    /// 125, but for a command that is not there or cannot be executed.
-    #[must_use]
-    pub fn exit_status(&self) -> i32 {
-        match self {
-            Self::Command(not_found) => not_found.exit_status(),
-            Self::Scene(_)
-            | Self::Select(_)
-            | Self::Layer(_)
-            | Self::Survey(_)
-            | Self::Key(_)
-            | Self::Egress(_)
-            | Self::Lower(_)
-            | Self::Launch(_)
-            | Self::Container(_)
-            | Self::Report { .. }
-            | Self::OwnState(_)
-            | Self::Audit(_)
-            | Self::Stage(_)
-            | Self::NoCommand => 125,
-        }
-    }
-
-    #[must_use]
-    pub fn help(&self) -> Option<String> {
-        match self {
-            Self::Lower(error) => Some(error.help().to_owned()),
-            Self::Launch(error) => error.help(),
-            Self::Container(error) => error.help(),
-            Self::Key(error) => Some(error.help().to_owned()),
-            Self::Layer(error) => error.help(),
-            Self::Select(SelectError::Trust(error)) => Some(error.help().to_owned()),
-            Self::Scene(_)
-            | Self::Select(_)
-            | Self::Command(_)
-            | Self::Survey(_)
-            | Self::Egress(_)
-            | Self::NoCommand => None,
-            Self::OwnState(error) => Some(error.help().to_owned()),
-            Self::Stage(error) => Some(error.help().to_owned()),
-            Self::Audit(error) => Some(error.help().to_owned()),
-            Self::Report { .. } => Some("the directory must exist and be writable for you".to_owned()),
-        }
-    }
-}
 
 /// What the caller should hear besides the command's own output.
 #[derive(Debug)]
