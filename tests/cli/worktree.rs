@@ -139,6 +139,20 @@ claims! {
         assert_eq!(at.host("ls -A @STATE/glee-worktrees 2>/dev/null || true"), "");
     }
 
+    fn a_link_on_the_way_to_the_state_is_the_users_own(at) {
+        at.host(REPOSITORY);
+        at.host("mkdir -p @STATE; ln -s @STATE @OUT/state");
+        for workspace in ["cow", "worktree"] {
+            let script = format!("XDG_STATE_HOME=@OUT/state @BIN run --policy workspace --workspace {workspace} -- sh -euc '{COMMIT}; cat file' 2> @OUT/said");
+            assert_eq!(at.host(&script), "two\n", "{workspace}");
+            assert!(at.host("cat @OUT/said").contains("take it:"), "{workspace}");
+        }
+        assert_eq!(at.host("cat file; XDG_STATE_HOME=@OUT/state @BIN runs diff --names latest | grep -c file"), "one\n1\n");
+        at.host("mkdir -p @STATE/glee/workspaces/.draft-x; echo left > @STATE/glee/workspaces/.draft-x/content");
+        at.host("XDG_STATE_HOME=@OUT/state @BIN run --policy workspace --workspace cow -- true");
+        assert_eq!(at.host("ls -A @STATE/glee/workspaces | grep -c draft || true"), "0\n", "what a killed supervisor left is swept");
+    }
+
     fn a_branch_in_the_way_is_named(at) {
         at.host(REPOSITORY);
         let run = ["run", "--policy", "workspace", "--workspace", "worktree", "--", "echo", "started"];

@@ -137,7 +137,8 @@ fn bare(command: &[&str], dir: &Path) -> Result<Subject, BenchError> {
 fn boxed(args: &Args, command: &[&str], dir: &Path) -> Result<Subject, BenchError> {
     match args.value(SANDBOX) {
         None | Some("glee") => sandboxed("shared", command, dir),
-        Some("cow") => sandboxed("cow", command, dir),
+        // What each run leaves goes with the measurement, not to the user's state.
+        Some("cow") => Ok(sandboxed("cow", command, dir)?.env("XDG_STATE_HOME", &dir.with_file_name("state"))),
         Some("none") => bare(command, dir),
         Some(other) => Err(BenchError::Usage(format!(
             "`--sandbox {other}` is neither glee nor cow nor none"

@@ -78,8 +78,8 @@ pub fn keep(copy: Copy<'_>, run_id: &str, command: &[String]) -> Result<Option<H
     let at = state.path.join(DIR);
     let failed = |error| StoreError::Write { at: at.clone(), error };
     mkdir_at(state.dir.as_fd(), Path::new(DIR), 0o700).map_err(failed)?;
-    sweep(&at);
     let root = open_dir_beneath(state.dir.as_fd(), Path::new(DIR)).map_err(failed)?;
+    sweep(&root, &at);
     let draft = OsString::from(format!("{DRAFT}{run_id}"));
     let kept = put(&root, &draft, copy, run_id, command);
     if !matches!(kept, Ok(Some(_))) {
@@ -118,17 +118,16 @@ fn put(root: &OwnedFd, draft: &OsStr, copy: Copy<'_>, run_id: &str, command: &[S
 }
 
 /// Removes what killed supervisors left.
-fn sweep(at: &Path) {
-    for name in names(at).unwrap_or_default() {
-        if !name.starts_with(DRAFT) {
-            continue;
-        }
-        let left = at.join(&name);
-        let alone =
-            glee_sandbox::sys::path::open_dir_exact(&left).and_then(|dir| flock(dir.as_fd(), Lock::TryExclusive));
-        if alone.is_ok() {
+fn sweep(root: &OwnedFd, at: &Path) {
+    let drafts = names(at)
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|name| name.starts_with(DRAFT));
+    for name in drafts {
+        let left = open_dir_beneath(root.as_fd(), Path::new(&name));
+        if left.is_ok_and(|dir| flock(dir.as_fd(), Lock::TryExclusive).is_ok()) {
             // Whoever comes next tries again.
-            let _ = fs::remove_dir_all(&left);
+            let _ = fs::remove_dir_all(at.join(&name));
         }
     }
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::aside::Errand;
 use super::make::{LOCK, PLOT, READY, all};
 use super::{Plot, remove};
+use crate::folder::Folder;
 
 /// What became of a worktree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +74,12 @@ fn most(here: &str, there: &str) -> u64 {
 
 /// Sees to the worktrees of supervisors that died together with their stewards.
 pub(super) fn sweep(parent: &Path) {
+    // Unless somebody is at it.
+    let Some(folder) = parent.is_dir().then(|| Folder::of_user(parent).ok()).flatten() else {
+        return;
+    };
+    let Ok(held) = folder.lock() else { return };
+    let mut left = Vec::new();
     for own in all(parent) {
         // Its tree was taken away by its owner. Refused for any that is not empty.
         if fs::remove_dir(&own).is_ok() {
@@ -84,11 +91,13 @@ pub(super) fn sweep(parent: &Path) {
         };
         let text = path::read_file(&own.join(PLOT), LONGEST).unwrap_or_default();
         match serde_json::from_slice::<Plot>(&text) {
-            Ok(plot) if plot.own.as_path() == own => {
-                finish(&plot);
-            }
-            Ok(_) | Err(_) => {}
+            Ok(plot) if plot.own.as_path() == own => left.push((plot, lock)),
+            // Not yet described: nothing was made but this.
+            Ok(_) | Err(_) => remove::half_made(&own),
         }
-        drop(lock);
+    }
+    drop(held);
+    for (plot, _lock) in &left {
+        finish(plot);
     }
 }

@@ -9,10 +9,11 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use glee_sandbox::survey;
+use glee_sandbox::sys::fd::{Lock, flock};
 use glee_sandbox::sys::path::{self, Stat};
 
 use super::{Plot, WorktreeError};
-use crate::folder::give;
+use crate::folder::{Folder, give};
 
 /// Where a worktree's own description lies, for whoever finds it without its steward.
 pub(super) const PLOT: &str = "plot.json";
@@ -20,35 +21,31 @@ pub(super) const LOCK: &str = "lock";
 /// There once the worktree is whole, and a command may have worked in it.
 pub(super) const READY: &str = "ready";
 
-/// The run's own directory, with everything that needs no repository.
-pub(super) fn own_directory(parent: &Path, plot: &Plot) -> Result<(), WorktreeError> {
+/// The run's own directory, with everything that needs no repository. Returns its lock, held.
+pub(super) fn own_directory(plot: &Plot) -> io::Result<OwnedFd> {
     let at = plot.own.as_path();
-    let make = || -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
-        let like = owner(plot)?;
-        DirBuilder::new().mode(0o755).create(at)?;
-        let dir = path::open_dir_exact(at)?;
-        give(dir.as_fd(), &like)?;
-        // First of all: what is not described is not removed.
-        put(dir.as_fd(), PLOT, &serde_json::to_vec(plot)?, &like)?;
-        put(dir.as_fd(), LOCK, b"", &like)?;
-        for name in ["tree", "git"] {
-            make_dir(dir.as_fd(), OsStr::new(name), &like)?;
-        }
-        let inside = plot.common_inside().join("worktrees").join(&plot.run_id);
-        put(dir.as_fd(), "inside-dotgit", &line("gitdir: ", &inside), &like)?;
-        put(
-            dir.as_fd(),
-            "inside-gitdir",
-            &line("", &plot.project.as_path().join(".git")),
-            &like,
-        )?;
-        put(dir.as_fd(), "checkout.yml", checkout_policy().as_bytes(), &like)
-    };
-    make().map_err(|error| WorktreeError::Make {
-        at: at.to_owned(),
-        error,
-    })
+    let folder = Folder::of_user(at.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
+    // Whoever sweeps must not find it before it has its own lock.
+    let sweeping = folder.lock()?;
+    let like = owner(plot)?;
+    DirBuilder::new().mode(0o755).create(at)?;
+    let dir = path::open_dir_exact(at)?;
+    give(dir.as_fd(), &like)?;
+    put(dir.as_fd(), LOCK, b"", &like)?;
+    let lock = path::open_read_write(&at.join(LOCK))?;
+    flock(lock.as_fd(), Lock::TryExclusive)?;
+    drop(sweeping);
+    // Before anything is made elsewhere: what is not described lies in here only.
+    put(dir.as_fd(), PLOT, &serde_json::to_vec(plot)?, &like)?;
+    for name in ["tree", "git"] {
+        make_dir(dir.as_fd(), OsStr::new(name), &like)?;
+    }
+    let inside = plot.common_inside().join("worktrees").join(&plot.run_id);
+    let project = plot.project.as_path().join(".git");
+    put(dir.as_fd(), "inside-dotgit", &line("gitdir: ", &inside), &like)?;
+    put(dir.as_fd(), "inside-gitdir", &line("", &project), &like)?;
+    put(dir.as_fd(), "checkout.yml", checkout_policy().as_bytes(), &like)?;
+    Ok(lock)
 }
 
 /// The checkout brings names of the last commit that no command may write: they are there before it starts.

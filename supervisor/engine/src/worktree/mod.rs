@@ -21,6 +21,7 @@ use glee_sandbox::workspace::{self, WorkspaceError};
 use serde::{Deserialize, Serialize};
 
 use crate::audit::place::state_dir;
+use crate::host::walk;
 use crate::project::Scene;
 use crate::workspaces::PathBytes;
 use aside::Errand;
@@ -119,6 +120,8 @@ impl Worktree {
         let project = &scene.project;
         let common = common_dir(project)?;
         let parent = state_dir().ok_or(WorktreeError::Nowhere)?.with_file_name(DIR);
+        // The way there is the user's own and may have links; from here on none is followed.
+        let parent = walk(&parent).path;
         finish::sweep(&parent);
         let (base, uncommitted) = last_commit(project)?;
         let plot = Plot {
@@ -128,7 +131,6 @@ impl Worktree {
             own: parent.join(run_id).into(),
             base,
         };
-        make::own_directory(&parent, &plot)?;
         // From here on somebody sees to it that it goes again.
         let steward = Steward::hire(&plot).map_err(|error| WorktreeError::Make {
             at: plot.own.as_path().to_owned(),

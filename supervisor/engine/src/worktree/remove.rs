@@ -47,6 +47,13 @@ pub(super) fn all(plot: &Plot) {
     }
 }
 
+/// A run's own directory that is not described yet.
+pub(super) fn half_made(own: &Path) {
+    if let (Some(parent), Some(name)) = (own.parent(), own.file_name()) {
+        let _ = path::open_dir_exact(parent).and_then(|dir| tree(dir.as_fd(), name, 0));
+    }
+}
+
 /// What the run needed and its owner does not.
 pub(super) fn scaffold(plot: &Plot) {
     let Ok(own) = path::open_dir_exact(plot.own.as_path()) else {

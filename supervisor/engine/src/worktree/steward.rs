@@ -7,14 +7,16 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use glee_sandbox::sys::fd::{Lock, flock};
+use glee_sandbox::sys::fd;
 use glee_sandbox::sys::process::{self, Pid, Side};
 use glee_sandbox::sys::socket::{self, Wait};
-use glee_sandbox::sys::{fd, path};
 
 use super::Plot;
 use super::finish::{Ended, finish};
-use super::make::LOCK;
+use super::make;
+
+/// What it says when it has made the run's own directory.
+const READY: &[u8] = b"ready";
 
 #[derive(Debug)]
 pub(super) struct Steward {
@@ -44,14 +46,15 @@ impl Steward {
                 drop(theirs);
                 // It holds the lock now: whoever sweeps passes by.
                 let (word, _) = socket::receive(ours.as_fd(), Wait::Block)?;
-                if word.is_empty() {
-                    return Err(io::ErrorKind::BrokenPipe.into());
+                if word == READY {
+                    return Ok(Self {
+                        socket: ours,
+                        pid,
+                        dismissed: false,
+                    });
                 }
-                Ok(Self {
-                    socket: ours,
-                    pid,
-                    dismissed: false,
-                })
+                let _ = process::wait(pid.0, libc::__WALL);
+                Err(io::Error::other(String::from_utf8_lossy(&word).into_owned()))
             }
         }
     }
@@ -75,12 +78,19 @@ fn serve(socket: &OwnedFd, plot: &Plot) -> io::Result<()> {
     for number in 0..3 {
         fd::put_at(nothing.as_fd(), number)?;
     }
-    let lock = path::open_read_write(&plot.own.as_path().join(LOCK))?;
-    flock(lock.as_fd(), Lock::TryExclusive)?;
-    socket::send(socket.as_fd(), b"ready", None)?;
+    let lock = match make::own_directory(plot) {
+        Ok(lock) => lock,
+        Err(error) => {
+            finish(plot);
+            return socket::send(socket.as_fd(), error.to_string().as_bytes(), None);
+        }
+    };
+    // If nobody is there to hear it, the end of this follows at once.
+    let _ = socket::send(socket.as_fd(), READY, None);
     // A word, or the end of whoever would have said it.
     let _ = socket::receive(socket.as_fd(), Wait::Block);
     let ended = finish(plot);
+    drop(lock);
     // Nobody may be there to hear it.
     let _ = socket::send(socket.as_fd(), &serde_json::to_vec(&ended)?, None);
     Ok(())
