@@ -19,7 +19,7 @@ mod supervise;
 mod terminal;
 mod warden;
 
-use std::ffi::{CString, OsStr};
+use std::ffi::OsStr;
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
@@ -117,12 +117,7 @@ fn guarded(
         let held = caller.janitor.entrust_lock(records.lock());
         held.map_err(|error| LaunchError::step("janitor", error))?;
     }
-    let maker = records.as_ref().map(Records::maker);
-    let (mut child, groups) = start(plan, filter, ends, born_into, maker, &caller)?;
-    if let Some(records) = &records {
-        // Without it only pids are missing.
-        let _ = records.inside(child.pid);
-    }
+    let (mut child, groups) = start(plan, filter, ends, born_into, records.as_ref(), &caller)?;
     let before = child.before.take();
     // While the child builds its root: this takes no time that anybody waits for.
     let denials = denials::start_early(plan, table)?;
@@ -240,7 +235,7 @@ fn start(
     filter: &[seccomp::Instruction],
     ends: Ends,
     born_into: Option<Groups>,
-    maker: Option<&CString>,
+    records: Option<&Records>,
     caller: &Caller<'_>,
 ) -> Result<(Child, Groups), LaunchError> {
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
@@ -264,7 +259,7 @@ fn start(
         ignored: caller.ignored.clone(),
         started: caller.started,
         listed: caller.judge.is_some(),
-        maker: maker.cloned(),
+        maker: records.map(Records::maker).cloned(),
         watch_memory: false,
     };
     // The cgroup namespace comes later, from inside: its root must be the group that the child has entered by then. So
@@ -307,6 +302,10 @@ fn start(
                 before: None,
                 _bait: bait,
             };
+            if let Some(records) = records {
+                // Before there is anything to record. Without it only pids are missing.
+                let _ = records.inside(pid);
+            }
             // Before the child may go on: whoever cleans up after us must be able to see its end.
             let entrusted = caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"));
             let groups = born_into.unwrap_or_else(|| Groups::make(plan, caller));
