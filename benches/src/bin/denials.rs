@@ -25,7 +25,6 @@ const GOAL_CALLS: f64 = 1.02;
 const GOAL_RECORDS: f64 = 1.02;
 const GOAL_ALL: f64 = 1.05;
 const OPENS: usize = 20_000;
-const C_FILES: usize = 100;
 /// The word that makes this program open files.
 const OPEN: &str = "open";
 const ROUNDS: Flag = Flag {
@@ -36,9 +35,35 @@ const ROUNDS: Flag = Flag {
 const QUICK: Flag = Flag {
     name: "--quick",
     value: None,
-    help: "5 runs of each and no `--explain`: within two minutes, and less sure",
+    help: "fewer runs, smaller builds and no `--explain`: within two minutes, and less sure",
 };
-const QUICK_ROUNDS: usize = 5;
+
+/// How much is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Size {
+    Full,
+    Quick,
+}
+
+impl Size {
+    fn of(args: &Args) -> Self {
+        if args.has(QUICK) { Self::Quick } else { Self::Full }
+    }
+
+    fn rounds(self) -> usize {
+        match self {
+            Self::Full => 15,
+            Self::Quick => 5,
+        }
+    }
+
+    fn c_files(self) -> usize {
+        match self {
+            Self::Full => 100,
+            Self::Quick => 12,
+        }
+    }
+}
 
 /// How much is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +83,7 @@ impl Way {
             ways.push(Way::Records);
         }
         ways.push(Way::All);
-        if !args.has(QUICK) {
+        if Size::of(args) == Size::Full {
             ways.push(Way::Explain);
         }
         ways
@@ -104,10 +129,10 @@ impl Task {
         }
     }
 
-    fn describe(self) -> String {
+    fn describe(self, size: Size) -> String {
         match self {
             Task::Cargo => Work::CargoBuild.describe(0),
-            Task::Make => format!("make, {C_FILES} C files"),
+            Task::Make => format!("make, {} C files", size.c_files()),
             Task::Opens => format!("{OPENS} opens"),
         }
     }
@@ -119,10 +144,10 @@ impl Task {
         }
     }
 
-    fn prepare(self, dir: &Path) -> Result<(), BenchError> {
+    fn prepare(self, dir: &Path, size: Size) -> Result<(), BenchError> {
         match self {
             Task::Cargo => Work::CargoBuild.prepare(dir, 0),
-            Task::Make => write_c(dir),
+            Task::Make => write_c(dir, size.c_files()),
             Task::Opens => write(&dir.join("file"), "x"),
         }
     }
@@ -150,6 +175,7 @@ impl Task {
 
 struct Measured {
     task: Task,
+    size: Size,
     samples: Vec<(Way, Samples)>,
 }
 
@@ -201,7 +227,7 @@ fn measure() -> Result<(), BenchError> {
         return Ok(());
     }
     let machine = Machine::read();
-    let rounds = args.count(ROUNDS, if args.has(QUICK) { QUICK_ROUNDS } else { 15 })?;
+    let rounds = args.count(ROUNDS, Size::of(&args).rounds())?;
     let mut measured = Vec::new();
     for task in Task::ALL.into_iter().filter(|task| args.wants(task.name())) {
         measured.push(compare(task, &args, rounds)?);
@@ -217,10 +243,10 @@ fn measure() -> Result<(), BenchError> {
 fn compare(task: Task, args: &Args, rounds: usize) -> Result<Measured, BenchError> {
     let place = Place::new(&format!("denials-{}", task.name()))?;
     let mut subjects = Vec::new();
-    let ways = Way::wanted(args);
+    let (ways, size) = (Way::wanted(args), Size::of(args));
     for way in &ways {
         let dir = place.dir(&way.name().replace([' ', '+'], "-"))?;
-        task.prepare(&dir)?;
+        task.prepare(&dir, size)?;
         let report = place.root().join(format!("{}.json", way.name()));
         let subject = subject(task, *way, &dir, &report)?;
         subject.check()?;
@@ -229,6 +255,7 @@ fn compare(task: Task, args: &Args, rounds: usize) -> Result<Measured, BenchErro
     let samples = interleave(&subjects, rounds, args.pace())?;
     Ok(Measured {
         task,
+        size,
         samples: ways.into_iter().zip(samples).collect(),
     })
 }
@@ -258,7 +285,7 @@ fn subject(task: Task, way: Way, dir: &Path, report: &Path) -> Result<Subject, B
 }
 
 /// Sources of a usual size, with the headers that C programs have.
-fn write_c(dir: &Path) -> Result<(), BenchError> {
+fn write_c(dir: &Path, files: usize) -> Result<(), BenchError> {
     let mut body = String::from("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n");
     for number in 0..60 {
         body.push_str(&format!(
@@ -268,7 +295,7 @@ fn write_c(dir: &Path) -> Result<(), BenchError> {
             number + 2
         ));
     }
-    for number in 0..C_FILES {
+    for number in 0..files {
         let text = body.replace("FILE", &number.to_string());
         write(&dir.join(format!("part{number}.c")), &text)?;
     }
@@ -291,7 +318,7 @@ fn print_table(machine: &Machine, rounds: usize, measured: &[Measured]) {
     head.extend(ways.iter().map(|way| way.name().to_owned()));
     let mut rows = vec![head];
     for one in measured {
-        let mut cells = vec![one.task.describe()];
+        let mut cells = vec![one.task.describe(one.size)];
         cells.extend(one.samples.iter().map(|(_, samples)| millis(samples.median())));
         rows.push(cells);
     }
@@ -306,7 +333,7 @@ fn print_table(machine: &Machine, rounds: usize, measured: &[Measured]) {
     for one in measured {
         for (way, base, goal, ratio) in one.goals() {
             rows.push(vec![
-                format!("{}: {} × {}", one.task.describe(), way.name(), base.name()),
+                format!("{}: {} × {}", one.task.describe(one.size), way.name(), base.name()),
                 format!("{:.3}", ratio.value),
                 format!("{:.3}–{:.3}", ratio.low, ratio.high),
                 format!("{goal:.2}"),
@@ -336,7 +363,7 @@ fn as_json(machine: &Machine, rounds: usize, measured: &[Measured]) -> Value {
             })
         });
         json!({
-            "what": one.task.describe(),
+            "what": one.task.describe(one.size),
             "median_ms": medians.collect::<serde_json::Map<_, _>>(),
             "goals": goals.collect::<Vec<_>>(),
         })
@@ -351,7 +378,7 @@ fn judge(args: &Args, measured: &[Measured]) -> Result<(), BenchError> {
             .goals()
             .into_iter()
             .find(|(_, _, goal, ratio)| ratio.value > *goal)?;
-        let what = one.task.describe();
+        let what = one.task.describe(one.size);
         Some(format!(
             "{what}: {} took {:.3} × {}, at most {goal:.2} wanted",
             way.name(),

@@ -116,11 +116,7 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
         judge: judge.filter(|_| changes::concerns(plan)),
         layers,
     };
-    let building = Building {
-        scout,
-        meanwhile,
-        maker: None,
-    };
+    let building = Building { scout, meanwhile };
     let engine = vessel.zip(carrier.as_ref());
     let result = guarded(plan, &table, &filter, Ends { ours, theirs }, caller, building, engine);
     drop(carrier);
@@ -149,7 +145,7 @@ fn guarded(
     filter: &[seccomp::Instruction],
     ends: Ends,
     caller: Caller<'_>,
-    building: Building<'_>,
+    mut building: Building<'_>,
     engine: Option<(&dyn Vessel, &Carrier)>,
 ) -> Result<Outcome, LaunchError> {
     if plan.identity.from_root {
@@ -171,10 +167,8 @@ fn guarded(
         let held = caller.janitor.entrust_lock(records.lock());
         held.map_err(|error| LaunchError::step("janitor", error))?;
     }
-    let maker = records.as_ref().map(Records::maker).cloned();
-    let mut building = Building { maker, ..building };
     let (mut child, groups) = match engine {
-        None => start::start(plan, filter, ends, born_into, &caller, building)?,
+        None => start::start(plan, filter, ends, born_into, records.as_ref(), &caller, building)?,
         Some((vessel, carrier)) => {
             drop(ends);
             building.meanwhile()?;
@@ -183,10 +177,6 @@ fn guarded(
             (child, groups)
         }
     };
-    if let Some(records) = &records {
-        // Without it only pids are missing.
-        let _ = records.inside(child.pid);
-    }
     let before = child.before.take();
     // While the child builds its root: this takes no time that anybody waits for.
     let denials = denials::start_early(plan, table)?;

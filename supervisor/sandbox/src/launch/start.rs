@@ -1,12 +1,12 @@
 //! From a plan to a child that builds its sandbox: the supervisor's side of it, up to the moment when only the child works.
 
-use std::ffi::CString;
 use std::fs;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
 use super::changes::Before;
+use super::denials::records::Records;
 use super::idmap::{self, Holders, Trees};
 use super::outcome::LaunchError;
 use super::scout::{Abroad, Scout};
@@ -26,8 +26,6 @@ use crate::workspace::Layer;
 /// What is of use until the sandbox is built.
 pub(super) struct Building<'a> {
     pub(super) scout: Option<Scout>,
-    /// The name under which the Landlock domain is made, if its records are read.
-    pub(super) maker: Option<CString>,
     pub(super) meanwhile: &'a mut dyn FnMut() -> ControlFlow<()>,
 }
 
@@ -64,6 +62,7 @@ pub(super) fn start(
     filter: &[seccomp::Instruction],
     ends: Ends,
     born_into: Option<Groups>,
+    records: Option<&Records>,
     caller: &Caller<'_>,
     mut building: Building<'_>,
 ) -> Result<(Child, Groups), LaunchError> {
@@ -91,7 +90,7 @@ pub(super) fn start(
         watch_memory: false,
         is_mapped: false,
         has_network: false,
-        maker: building.maker.take(),
+        maker: records.map(Records::maker).cloned(),
     };
     let (network, ready) = building.scout.take().map(|scout| scout.report(plan)).unzip();
     let mapped = ready
@@ -143,6 +142,10 @@ pub(super) fn start(
                 before: None,
                 _bait: bait,
             };
+            if let Some(records) = records {
+                // Before there is anything to record. Without it only pids are missing.
+                let _ = records.inside(pid);
+            }
             let admitted = abroad
                 .map_or(Ok(()), Abroad::come_home)
                 .map_err(named("network namespace"))

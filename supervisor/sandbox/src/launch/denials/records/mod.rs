@@ -118,7 +118,6 @@ fn serve(mut collector: Collector<'_>, socket: &OwnedFd) -> io::Result<Refusals>
     loop {
         let fds = [(Some(records.as_fd()), Want::Read), (Some(socket.as_fd()), Want::Read)];
         let ready = event::poll(&fds, None)?;
-        drain(&records, &mut collector)?;
         if ready.get(1).is_some_and(|told| told.readable || told.hangup) {
             let (word, _) = socket::receive(socket.as_fd(), Wait::Block)?;
             match word.as_chunks::<4>() {
@@ -126,6 +125,7 @@ fn serve(mut collector: Collector<'_>, socket: &OwnedFd) -> io::Result<Refusals>
                 _ => break,
             }
         }
+        drain(&records, &mut collector)?;
     }
     // Whoever was refused something is gone; what was recorded of it may still be on its way.
     let end = Instant::now() + LAST_WORD;

@@ -6,6 +6,7 @@
 //! INVARIANT: with an audit daemon, nothing is ever set. INVARIANT: what somebody else has set meanwhile stays.
 
 use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
@@ -19,6 +20,7 @@ use crate::sys::process;
 
 /// Root's own, and gone with the next boot as the state is.
 const PLACE: &str = "/run/glee-audit";
+const STATE: &str = "state";
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -118,8 +120,9 @@ impl Drop for Switch {
 
 /// Puts back what a run has left behind, if none is left that needs it.
 pub(in crate::launch) fn put_back() {
-    // The usual case, at every start: nobody ever turned it on.
-    if process::geteuid() != 0 || !Path::new(PLACE).exists() {
+    // The usual case, at every start: nothing is written down.
+    let written = || fs::metadata(Path::new(PLACE).join(STATE)).is_ok_and(|file| file.len() > 0);
+    if process::geteuid() != 0 || !written() {
         return;
     }
     let attempt = || -> io::Result<()> {
@@ -143,7 +146,7 @@ fn set_if_ours(tuning: &Tuning) {
 /// The place where the former state is written down, locked.
 struct Kept {
     dir: OwnedFd,
-    state: std::fs::File,
+    state: File,
 }
 
 impl Kept {
@@ -157,7 +160,7 @@ impl Kept {
         if stat.uid != 0 || stat.mode & 0o077 != 0 {
             return Err(io::Error::from(io::ErrorKind::PermissionDenied));
         }
-        let state = path::open_own_at(dir.as_fd(), OsStr::new("state"), Own::ReadWrite)?;
+        let state = path::open_own_at(dir.as_fd(), OsStr::new(STATE), Own::ReadWrite)?;
         lock(state.as_fd())?;
         Ok(Self {
             dir,
