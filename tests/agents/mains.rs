@@ -55,11 +55,16 @@ fn main_agent<'w>(at: &'w Place, main: &Api, subagent: &Api, more: &str) -> Run<
     if at.cli == Cli::Codex {
         let file = at.world.path("@HOME/.codex/config.toml");
         let text = std::fs::read_to_string(&file).expect("the configuration");
-        let approved = text.replace("[mcp_servers.glee]\n", "[mcp_servers.glee]\ndefault_tools_approval_mode = \"approve\"\n");
+        let approved = text.replace(
+            "[mcp_servers.glee]\n",
+            "[mcp_servers.glee]\ndefault_tools_approval_mode = \"approve\"\n",
+        );
         assert_ne!(text, approved, "the server is not in {text}");
         at.world.file("@HOME/.codex/config.toml", &approved);
     }
-    let mut command = at.cli.command(&at.cli.program(), &format!("delegate {}", at.world.nonce()));
+    let mut command = at
+        .cli
+        .command(&at.cli.program(), &format!("delegate {}", at.world.nonce()));
     if at.cli == Cli::Codex {
         // With a newer one the tools are called from JavaScript.
         command.splice(2..2, ["-m".to_owned(), "gpt-5.2-codex".to_owned()]);
@@ -70,7 +75,11 @@ fn main_agent<'w>(at: &'w Place, main: &Api, subagent: &Api, more: &str) -> Run<
 fn delegate(at: &Place, subagent: Vec<Turn>, turns: Vec<Turn>, more: &str) -> (Ran, Api) {
     let (main, sub) = (Api::serve(at.cli, turns), Api::serve(at.cli, subagent));
     let outcome = main_agent(at, &main, &sub, more).go();
-    let ran = Ran { outcome, api: main, report: Value::Null };
+    let ran = Ran {
+        outcome,
+        api: main,
+        report: Value::Null,
+    };
     (ran, sub)
 }
 
@@ -84,7 +93,11 @@ fn task(at: &Place, more: Value) -> Value {
 
 /// What the main agent told its model after the tool was called.
 fn told_last(ran: &Ran) -> String {
-    ran.api.asked().last().map(|request| request.body.clone()).unwrap_or_default()
+    ran.api
+        .asked()
+        .last()
+        .map(|request| request.body.clone())
+        .unwrap_or_default()
 }
 
 fn tasks(at: &Place) -> Value {
@@ -148,7 +161,8 @@ claims! {
         let (main, sub) = (Api::serve(at.cli, vec![Turn::Call(tool(at, "glee_task"), task(at, json!({}))), Turn::text("x")]), Api::serve(at.cli, vec![Turn::Hang]));
         let running = main_agent(at, &main, &sub, "").spawn();
         assert!(wait_until(LONG, || !sub.asked().is_empty()), "the subagent never asked its model");
-        running.signal("KILL");
+        // Codex is started by a launcher, which passes this on; killed, it would leave the program behind.
+        running.signal(if at.cli == Cli::Codex { "TERM" } else { "KILL" });
         let _ = running.finish();
         assert!(wait_until(LONG, || tasks(at)[0]["state"] == "cancelled"), "{}", tasks(at));
         assert!(wait_until(LONG, || at.world.remains().is_none()), "{:?}", at.world.remains());

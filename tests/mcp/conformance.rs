@@ -25,8 +25,13 @@ impl Fixture {
             .spawn()
             .expect("start the fixture");
         let mut url = String::new();
-        BufReader::new(child.stdout.take().expect("its output")).read_line(&mut url).expect("its address");
-        Self { child, url: url.trim().to_owned() }
+        BufReader::new(child.stdout.take().expect("its output"))
+            .read_line(&mut url)
+            .expect("its address");
+        Self {
+            child,
+            url: url.trim().to_owned(),
+        }
     }
 }
 
@@ -62,14 +67,20 @@ fn failed(summary: &[String]) -> Vec<&str> {
 fn the_older_suite_passes() {
     let (succeeded, summary) = run("conformance-old", &[]);
     assert_eq!((succeeded, failed(&summary)), (true, vec![]), "{summary:#?}");
-    assert!(summary.contains(&"Total: 40 passed, 0 failed".to_owned()), "{summary:#?}");
+    assert!(
+        summary.contains(&"Total: 40 passed, 0 failed".to_owned()),
+        "{summary:#?}"
+    );
 }
 
 #[test]
 fn the_newer_suite_passes_for_2025_11_25() {
     let (succeeded, summary) = run("conformance-new", &["--requirements", "2025-11-25"]);
     assert_eq!((succeeded, failed(&summary)), (true, vec![]), "{summary:#?}");
-    assert!(summary.contains(&"Total: 83 passed, 0 failed".to_owned()), "{summary:#?}");
+    assert!(
+        summary.contains(&"Total: 83 passed, 0 failed".to_owned()),
+        "{summary:#?}"
+    );
 }
 
 /// Every scenario that the revision requires. The extension's scenarios want tools that only wait, which the fixture does

@@ -56,12 +56,24 @@ fn tool_cases() -> Vec<(&'static str, Value, Expect)> {
         ("glee_task", json!({}), Told("description")),
         ("glee_task", json!({ "description": "d" }), Told("prompt")),
         ("glee_task", json!({ "prompt": "p" }), Told("description")),
-        ("glee_task", json!({ "description": " ", "prompt": "p" }), Told("description")),
+        (
+            "glee_task",
+            json!({ "description": " ", "prompt": "p" }),
+            Told("description"),
+        ),
         ("glee_task", task(json!({ "prompt": 7 })), Told("fit")),
         ("glee_task", task(json!({ "prompt": "" })), Told("prompt")),
         ("glee_task", task(json!({ "prompt": ["p"] })), Told("fit")),
-        ("glee_task", task(json!({ "prompt": "x".repeat(600 << 10) })), Told("prompt")),
-        ("glee_task", task(json!({ "description": "x".repeat(10_000) })), Told("description")),
+        (
+            "glee_task",
+            task(json!({ "prompt": "x".repeat(600 << 10) })),
+            Told("prompt"),
+        ),
+        (
+            "glee_task",
+            task(json!({ "description": "x".repeat(10_000) })),
+            Told("description"),
+        ),
         ("glee_task", task(json!({ "agent_name": "../../etc/passwd" })), Told("")),
         ("glee_task", task(json!({ "agent_name": "a/b" })), Told("")),
         ("glee_task", task(json!({ "agent_name": "nobody" })), Told("no agent")),
@@ -80,52 +92,144 @@ fn tool_cases() -> Vec<(&'static str, Value, Expect)> {
         ("glee_task", task(json!({ "inputs": { "a": "b" } })), Told("inputs")),
         ("glee_task", task(json!({ "inputs": { "a": 1 } })), Told("fit")),
         ("glee_task", task(json!({ "permissions": [] })), Told("fit")),
-        ("glee_task", task(json!({ "permissions": { "nonsense": 1 } })), Told("fit")),
-        ("glee_task", task(json!({ "permissions": { "fs": { "read": "/" } } })), Told("fit")),
+        (
+            "glee_task",
+            task(json!({ "permissions": { "nonsense": 1 } })),
+            Told("fit"),
+        ),
+        (
+            "glee_task",
+            task(json!({ "permissions": { "fs": { "read": "/" } } })),
+            Told("fit"),
+        ),
         ("glee_task", task(json!({ "timeout_ms": -1 })), Told("fit")),
         ("glee_task", task(json!({ "timeout_ms": 0 })), Told("timeout_ms")),
         ("glee_task", task(json!({ "timeout_ms": 1.5 })), Told("fit")),
         ("glee_task", task(json!({ "timeout_ms": "60000" })), Told("fit")),
         ("glee_task", task(json!({ "timeout_ms": u64::MAX })), Told("timeout_ms")),
         ("glee_task", task(json!({ "cwd": "/" })), Told("cwd")),
-        ("glee_task", task(json!({ "working_directory": "/etc" })), Told("working_directory")),
+        (
+            "glee_task",
+            task(json!({ "working_directory": "/etc" })),
+            Told("working_directory"),
+        ),
         ("glee_task", task(json!({ "project": "/" })), Told("project")),
         ("glee_task", task(json!({ "policy": "inherit" })), Told("policy")),
         ("glee_task", task(json!({ "env": { "A": "b" } })), Told("env")),
-        ("glee_task", task(json!({ "parent": "01234567890123456789012345" })), Told("parent")),
+        (
+            "glee_task",
+            task(json!({ "parent": "01234567890123456789012345" })),
+            Told("parent"),
+        ),
         ("glee_task", task(json!({ "depth": 0 })), Told("depth")),
-        ("glee_task_result", json!({ "task_id": "01234567890123456789012345", "wait_ms": -5 }), Told("fit")),
-        ("glee_task_result", json!({ "task_id": "01234567890123456789012345", "wait_ms": 1e12 }), Told("")),
-        ("glee_task_result", json!({ "task_id": "01234567890123456789012345", "wait_ms": u64::MAX }), Told("wait_ms")),
+        (
+            "glee_task_result",
+            json!({ "task_id": "01234567890123456789012345", "wait_ms": -5 }),
+            Told("fit"),
+        ),
+        (
+            "glee_task_result",
+            json!({ "task_id": "01234567890123456789012345", "wait_ms": 1e12 }),
+            Told(""),
+        ),
+        (
+            "glee_task_result",
+            json!({ "task_id": "01234567890123456789012345", "wait_ms": u64::MAX }),
+            Told("wait_ms"),
+        ),
         ("glee_task_list", json!({ "limit": 0 }), Told("limit")),
         ("glee_task_list", json!({ "limit": -1 }), Told("fit")),
         ("glee_task_list", json!({ "limit": 101 }), Told("limit")),
         ("glee_task_list", json!({ "state": "alive" }), Told("state")),
-        ("glee_task_list", json!({ "state": "'; DROP TABLE tasks; --" }), Told("state")),
+        (
+            "glee_task_list",
+            json!({ "state": "'; DROP TABLE tasks; --" }),
+            Told("state"),
+        ),
         ("glee_agents_list", json!({ "project": "/" }), Told("project")),
-        ("glee_agent_create", json!({ "name": "../x", "description": "d", "prompt": "p" }), Told("approval")),
-        ("glee_agent_create", json!({ "name": "a", "description": "d" }), Told("prompt")),
-        ("glee_agent_create", json!({ "name": "a", "description": "d", "prompt": "p", "trusted": true }), Told("trusted")),
-        ("glee_agent_create", json!({ "name": "a", "description": "d", "prompt": "p", "tools": ["rm"] }), Told("rm")),
-        ("glee_memory_add", json!({ "category": "../x", "content": "c" }), Told("name")),
-        ("glee_memory_add", json!({ "category": "x", "content": "" }), Told("empty")),
-        ("glee_memory_add", json!({ "category": "x", "content": "x".repeat(65 << 10) }), Told("too long")),
-        ("glee_memory_add", json!({ "category": "x", "content": "c", "said_by": "user" }), Told("said_by")),
-        ("glee_memory_add", json!({ "category": "x", "content": "c", "trusted": true }), Told("trusted")),
+        (
+            "glee_agent_create",
+            json!({ "name": "../x", "description": "d", "prompt": "p" }),
+            Told("approval"),
+        ),
+        (
+            "glee_agent_create",
+            json!({ "name": "a", "description": "d" }),
+            Told("prompt"),
+        ),
+        (
+            "glee_agent_create",
+            json!({ "name": "a", "description": "d", "prompt": "p", "trusted": true }),
+            Told("trusted"),
+        ),
+        (
+            "glee_agent_create",
+            json!({ "name": "a", "description": "d", "prompt": "p", "tools": ["rm"] }),
+            Told("rm"),
+        ),
+        (
+            "glee_memory_add",
+            json!({ "category": "../x", "content": "c" }),
+            Told("name"),
+        ),
+        (
+            "glee_memory_add",
+            json!({ "category": "x", "content": "" }),
+            Told("empty"),
+        ),
+        (
+            "glee_memory_add",
+            json!({ "category": "x", "content": "x".repeat(65 << 10) }),
+            Told("too long"),
+        ),
+        (
+            "glee_memory_add",
+            json!({ "category": "x", "content": "c", "said_by": "user" }),
+            Told("said_by"),
+        ),
+        (
+            "glee_memory_add",
+            json!({ "category": "x", "content": "c", "trusted": true }),
+            Told("trusted"),
+        ),
         ("glee_memory_search", json!({ "query": "***" }), Told("word")),
-        ("glee_memory_search", json!({ "query": "a", "limit": 1000 }), Told("limit")),
+        (
+            "glee_memory_search",
+            json!({ "query": "a", "limit": 1000 }),
+            Told("limit"),
+        ),
         ("glee_memory_search", json!({ "query": "a", "limit": -1 }), Told("fit")),
         ("glee_policy_explain", json!({}), Told("questions")),
-        ("glee_policy_explain", json!({ "policy": "/etc/passwd", "read": ["."] }), Told("profile")),
-        ("glee_policy_explain", json!({ "policy": "x.yml", "read": ["."] }), Told("profile")),
-        ("glee_policy_explain", json!({ "policy": "nobody", "read": ["."] }), Told("nobody")),
+        (
+            "glee_policy_explain",
+            json!({ "policy": "/etc/passwd", "read": ["."] }),
+            Told("profile"),
+        ),
+        (
+            "glee_policy_explain",
+            json!({ "policy": "x.yml", "read": ["."] }),
+            Told("profile"),
+        ),
+        (
+            "glee_policy_explain",
+            json!({ "policy": "nobody", "read": ["."] }),
+            Told("nobody"),
+        ),
         ("glee_policy_explain", json!({ "net": ["not a host"] }), Told("host")),
-        ("glee_policy_explain", json!({ "read": vec!["."; 65] }), Told("questions")),
+        (
+            "glee_policy_explain",
+            json!({ "read": vec!["."; 65] }),
+            Told("questions"),
+        ),
         ("glee_policy_explain", json!({ "read": ["a\u{0}b"] }), Whatever),
         ("glee_policy_explain", json!({ "read": ["x/".repeat(5000)] }), Whatever),
     ];
     for tool in ["glee_task_status", "glee_task_result", "glee_task_cancel"] {
-        cases.extend(wrong_ids().into_iter().map(|id| (tool, json!({ "task_id": id }), Told(""))));
+        cases.extend(
+            wrong_ids()
+                .into_iter()
+                .map(|id| (tool, json!({ "task_id": id }), Told(""))),
+        );
         cases.push((tool, json!({}), Told("task_id")));
     }
     cases
@@ -215,8 +319,13 @@ fn judge(client: &mut Client, name: &str, expect: &Expect) {
             assert!(answer.to_string().len() < 4096, "{name}");
         }
         Nobodys(code) => {
-            let answer = client.next(crate::support::PATIENCE).unwrap_or_else(|| panic!("{name}: no answer"));
-            let seen = (answer.get("id").cloned().unwrap_or_default(), answer["error"]["code"].clone());
+            let answer = client
+                .next(crate::support::PATIENCE)
+                .unwrap_or_else(|| panic!("{name}: no answer"));
+            let seen = (
+                answer.get("id").cloned().unwrap_or_default(),
+                answer["error"]["code"].clone(),
+            );
             assert_eq!(seen, (Value::Null, json!(code)), "{name}: {answer}");
         }
         Silence => assert_eq!(client.next(Duration::from_millis(30)), None, "{name}"),
@@ -249,7 +358,11 @@ fn arguments(caller: Caller) {
         judge(&mut client, &name, &expect);
         client.is_well(&name);
     }
-    assert_eq!(client.data("glee_task_list", json!({}))["tasks"], json!([]), "none of them became a task");
+    assert_eq!(
+        client.data("glee_task_list", json!({}))["tasks"],
+        json!([]),
+        "none of them became a task"
+    );
     assert_eq!(client.end(), Some(0));
 }
 
@@ -269,7 +382,9 @@ fn before(caller: Caller) {
     for (name, bytes, _) in protocol_cases() {
         let mut client = at.silent();
         client.send(&bytes);
-        client.send(&line(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })));
+        client.send(&line(
+            &json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        ));
         client.introduce("2025-06-18", json!({}));
         client.is_well(name);
     }
@@ -278,7 +393,20 @@ fn before(caller: Caller) {
 fn prompts(caller: Caller) {
     let at = Place::of(caller);
     let mut client = at.client();
-    for prompt in ["--help", "-", "--", "-c 'id'", "$(id)", "`id`", "a\u{202e}b", "@/etc/passwd", "/exit", "\\", "'", "%s"] {
+    for prompt in [
+        "--help",
+        "-",
+        "--",
+        "-c 'id'",
+        "$(id)",
+        "`id`",
+        "a\u{202e}b",
+        "@/etc/passwd",
+        "/exit",
+        "\\",
+        "'",
+        "%s",
+    ] {
         let task = json!({ "description": "say it back", "prompt": prompt, "agent_cli": "stub" });
         let said = client.data("glee_task", task);
         assert_eq!(said["output"].as_str().map(str::trim_end), Some(prompt), "{said}");

@@ -30,7 +30,10 @@ fn doors(caller: Caller) {
     let (port, token) = (web.port, web.token.clone());
     let body = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": { "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } }).to_string();
     let ask = |method: &str, path: &str, headers: &[(&str, &str)]| {
-        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let headers: String = headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}\r\n"))
+            .collect();
         let text = format!(
             "{method} {path} HTTP/1.1\r\n{headers}Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n\
              Connection: close\r\nContent-Length: {}\r\n\r\n{body}",
@@ -44,19 +47,59 @@ fn doors(caller: Caller) {
     let right = [("Host", host.as_str()), ("Authorization", bearer.as_str())];
     assert_eq!(ask("POST", "/mcp", &right), 200);
     let wrong_token = format!("Bearer {}", "0".repeat(64));
-    let (prefix, longer, basic) = (format!("Bearer {}", &token[..63]), format!("{bearer}0"), format!("Basic {token}"));
+    let (prefix, longer, basic) = (
+        format!("Bearer {}", &token[..63]),
+        format!("{bearer}0"),
+        format!("Basic {token}"),
+    );
     let query = format!("/mcp?token={token}&access_token={token}");
     for (name, headers, path) in [
         ("no token", vec![("Host", host.as_str())], "/mcp"),
         ("an empty token", vec![("Host", &host), ("Authorization", "")], "/mcp"),
-        ("another token", vec![("Host", &host), ("Authorization", &wrong_token)], "/mcp"),
-        ("a part of the token", vec![("Host", &host), ("Authorization", &prefix)], "/mcp"),
-        ("more than the token", vec![("Host", &host), ("Authorization", &longer)], "/mcp"),
-        ("another scheme", vec![("Host", &host), ("Authorization", &basic)], "/mcp"),
-        ("the token alone", vec![("Host", &host), ("Authorization", &token)], "/mcp"),
-        ("the token twice", vec![("Host", &host), ("Authorization", &bearer), ("Authorization", &bearer)], "/mcp"),
-        ("the token and another", vec![("Host", &host), ("Authorization", &bearer), ("Authorization", &wrong_token)], "/mcp"),
-        ("the token as a cookie", vec![("Host", &host), ("Cookie", &token)], "/mcp"),
+        (
+            "another token",
+            vec![("Host", &host), ("Authorization", &wrong_token)],
+            "/mcp",
+        ),
+        (
+            "a part of the token",
+            vec![("Host", &host), ("Authorization", &prefix)],
+            "/mcp",
+        ),
+        (
+            "more than the token",
+            vec![("Host", &host), ("Authorization", &longer)],
+            "/mcp",
+        ),
+        (
+            "another scheme",
+            vec![("Host", &host), ("Authorization", &basic)],
+            "/mcp",
+        ),
+        (
+            "the token alone",
+            vec![("Host", &host), ("Authorization", &token)],
+            "/mcp",
+        ),
+        (
+            "the token twice",
+            vec![("Host", &host), ("Authorization", &bearer), ("Authorization", &bearer)],
+            "/mcp",
+        ),
+        (
+            "the token and another",
+            vec![
+                ("Host", &host),
+                ("Authorization", &bearer),
+                ("Authorization", &wrong_token),
+            ],
+            "/mcp",
+        ),
+        (
+            "the token as a cookie",
+            vec![("Host", &host), ("Cookie", &token)],
+            "/mcp",
+        ),
         ("the token in the address", vec![("Host", &host)], &query),
         ("no token elsewhere", vec![("Host", &host)], "/"),
     ] {
@@ -65,7 +108,15 @@ fn doors(caller: Caller) {
         assert_eq!(ask("DELETE", path, &headers), 401, "{name}");
     }
     let other_port = format!("127.0.0.1:{}", port ^ 1);
-    for foreign in ["evil.example", "evil.example:80", "127.0.0.1", "localhost", "127.0.0.1.evil.example", "0.0.0.0", other_port.as_str()] {
+    for foreign in [
+        "evil.example",
+        "evil.example:80",
+        "127.0.0.1",
+        "localhost",
+        "127.0.0.1.evil.example",
+        "0.0.0.0",
+        other_port.as_str(),
+    ] {
         let headers = [("Host", foreign), ("Authorization", bearer.as_str())];
         assert_eq!(ask("POST", "/mcp", &headers), 403, "Host: {foreign}");
     }
@@ -80,7 +131,11 @@ fn doors(caller: Caller) {
         (&host, "file://".into(), 403),
         (&host, "x".repeat(1000), 403),
     ] {
-        let headers = [("Host", host.as_str()), ("Authorization", bearer.as_str()), ("Origin", origin.as_str())];
+        let headers = [
+            ("Host", host.as_str()),
+            ("Authorization", bearer.as_str()),
+            ("Origin", origin.as_str()),
+        ];
         assert_eq!(ask("POST", "/mcp", &headers), status, "Origin: {origin}");
     }
     for path in ["/", "/mcp/", "/mcp/x", "/../mcp", "/%6dcp", "/etc/passwd", "//mcp"] {
@@ -148,7 +203,10 @@ fn requests(caller: Caller) {
         // The server may have had enough before the end.
         let _ = stream.write_all(&bytes);
         let _ = stream.shutdown(std::net::Shutdown::Write);
-        assert!(Web::closes(&mut stream, Duration::from_secs(20)), "after {name}: the connection stays");
+        assert!(
+            Web::closes(&mut stream, Duration::from_secs(20)),
+            "after {name}: the connection stays"
+        );
         web.is_well(name);
     }
 }
@@ -175,11 +233,17 @@ fn dawdlers(caller: Caller) {
         .collect();
     web.is_well("connections that dawdle");
     for stream in silent.iter_mut().chain(&mut halves) {
-        assert!(Web::closes(stream, Duration::from_secs(15)), "a silent connection stays");
+        assert!(
+            Web::closes(stream, Duration::from_secs(15)),
+            "a silent connection stays"
+        );
     }
     web.is_well("those are gone");
     for stream in &mut bodies {
-        assert!(Web::closes(stream, Duration::from_secs(40)), "half of a body is waited for");
+        assert!(
+            Web::closes(stream, Duration::from_secs(40)),
+            "half of a body is waited for"
+        );
     }
     web.is_well("all are gone");
 }
@@ -190,11 +254,15 @@ fn long_bodies(caller: Caller) {
     let reply = web.raw(web.head(100 << 20, "").as_bytes());
     assert!(matches!(reply.status, 0 | 408 | 413), "{reply:?}");
     // In pieces, without saying how many.
-    let head = web.head(0, "").replace("Content-Length: 0\r\n", "Transfer-Encoding: chunked\r\n");
+    let head = web
+        .head(0, "")
+        .replace("Content-Length: 0\r\n", "Transfer-Encoding: chunked\r\n");
     let mut stream = web.connect();
     stream.write_all(head.as_bytes()).expect("send");
     let piece = format!("100000\r\n{}\r\n", "x".repeat(1 << 20));
-    let sent = (0..100).take_while(|_| stream.write_all(piece.as_bytes()).is_ok()).count();
+    let sent = (0..100)
+        .take_while(|_| stream.write_all(piece.as_bytes()).is_ok())
+        .count();
     assert!(sent < 100, "all of it was taken");
     web.is_well("100 MB");
     let peak = peak_memory(web.pid());
@@ -209,7 +277,10 @@ fn sessions(caller: Caller) {
     let reply = web.post(&session, &call.to_string());
     let last = reply.messages().pop().expect("a message");
     assert_eq!(last["result"]["structuredContent"]["agents"], json!([]), "{reply:?}");
-    let end = format!("DELETE /mcp HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n{session}Connection: close\r\n\r\n", web.port, web.token);
+    let end = format!(
+        "DELETE /mcp HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\n{session}Connection: close\r\n\r\n",
+        web.port, web.token
+    );
     assert!(matches!(web.raw(end.as_bytes()).status, 200 | 202 | 204));
     assert_eq!(web.post(&session, &call.to_string()).status, 404, "the session is over");
 }
@@ -231,6 +302,9 @@ fn elsewhere(caller: Caller) {
     for address in ["0.0.0.0:0", "192.0.2.1:0", "[::]:0"] {
         let output = at.command(&["mcp", "--http", address]).output().expect("start");
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(1) && said.contains("not a loopback address"), "{address}: {said}");
+        assert!(
+            output.status.code() == Some(1) && said.contains("not a loopback address"),
+            "{address}: {said}"
+        );
     }
 }

@@ -28,8 +28,16 @@ fn calls(task: &str) -> Vec<(&'static str, Vec<String>, &'static str)> {
         ("glee_task_cancel", vec![id], "\"done\""),
         ("glee_task_list", text(&["limit=5"]), "\"tasks\""),
         ("glee_agents_list", vec![], "\"agents\""),
-        ("glee_agent_create", text(&["name=a", "description=d", "prompt=p"]), "approval"),
-        ("glee_memory_add", text(&["category=notes", "content=a mango"]), "\"id\""),
+        (
+            "glee_agent_create",
+            text(&["name=a", "description=d", "prompt=p"]),
+            "approval",
+        ),
+        (
+            "glee_memory_add",
+            text(&["category=notes", "content=a mango"]),
+            "\"id\"",
+        ),
         ("glee_memory_search", text(&["query=mango"]), "mango"),
         ("glee_policy_explain", text(&["read=[\".\"]"]), "\"allowed\""),
     ]
@@ -67,6 +75,9 @@ fn over_pipes() {
 fn over_http() {
     let at = Place::of(Caller::Root);
     let web = Web::start(&at);
-    let (url, header) = (format!("http://127.0.0.1:{}/mcp", web.port), format!("Authorization: Bearer {}", web.token));
+    let (url, header) = (
+        format!("http://127.0.0.1:{}/mcp", web.port),
+        format!("Authorization: Bearer {}", web.token),
+    );
     lists_and_calls(&at, &[&url, "--transport", "http", "--header", &header]);
 }

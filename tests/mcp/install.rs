@@ -29,12 +29,23 @@ fn entered(caller: Caller) {
         let first = fs::read_to_string(&path).expect("the file");
         assert!(first.contains("glee-supervisor") && first.contains("glee"), "{first}");
         let meta = fs::metadata(&path).expect("the file");
-        assert_eq!((meta.permissions().mode() & 0o777, meta.uid()), (0o600, caller.uid()), "{client}");
+        assert_eq!(
+            (meta.permissions().mode() & 0o777, meta.uid()),
+            (0o600, caller.uid()),
+            "{client}"
+        );
         let before = meta.ino();
         at.output(&["mcp", "install", client]);
-        assert_eq!(fs::metadata(&path).expect("the file").ino(), before, "{client} was written again");
+        assert_eq!(
+            fs::metadata(&path).expect("the file").ino(),
+            before,
+            "{client} was written again"
+        );
         let names = fs::read_dir(path.parent().expect("a directory")).expect("list");
-        let drafts = names.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(".glee-")).count();
+        let drafts = names
+            .flatten()
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with(".glee-"))
+            .count();
         assert_eq!(drafts, 0, "{client} left a draft");
     }
     // In what is there, with its comments, its rights and the link that leads to it.
@@ -43,21 +54,34 @@ fn entered(caller: Caller) {
     at.world.mode("@HOME/dotfiles/settings.json", 0o640);
     let link = at.world.path("@HOME/.gemini/settings.json");
     fs::remove_file(&link).expect("remove");
-    at.world.link("@HOME/dotfiles/settings.json", "@HOME/.gemini/settings.json");
+    at.world
+        .link("@HOME/dotfiles/settings.json", "@HOME/.gemini/settings.json");
     at.output(&["mcp", "install", "gemini"]);
     assert!(fs::symlink_metadata(&link).expect("the link").is_symlink());
     let target = at.world.path("@HOME/dotfiles/settings.json");
     let new = fs::read_to_string(&target).expect("the file");
-    assert!(new.contains("  // mine\n  \"theme\": \"dark\",\n") && new.contains("\"other\": {\"command\": \"x\"}"), "{new}");
-    assert_eq!(fs::metadata(&target).expect("the file").permissions().mode() & 0o777, 0o640);
+    assert!(
+        new.contains("  // mine\n  \"theme\": \"dark\",\n") && new.contains("\"other\": {\"command\": \"x\"}"),
+        "{new}"
+    );
+    assert_eq!(
+        fs::metadata(&target).expect("the file").permissions().mode() & 0o777,
+        0o640
+    );
 }
 
 fn printed(caller: Caller) {
     let at = Place::of(caller);
     at.world.file("@HOME/.claude.json", "{\"a\": 1}\n");
     let diff = at.output(&["mcp", "install", "claude", "--print"]);
-    assert!(diff.contains("+") && diff.contains("\"glee\"") && diff.contains("mcpServers"), "{diff}");
-    assert_eq!(fs::read_to_string(at.world.path("@HOME/.claude.json")).expect("the file"), "{\"a\": 1}\n");
+    assert!(
+        diff.contains("+") && diff.contains("\"glee\"") && diff.contains("mcpServers"),
+        "{diff}"
+    );
+    assert_eq!(
+        fs::read_to_string(at.world.path("@HOME/.claude.json")).expect("the file"),
+        "{\"a\": 1}\n"
+    );
     for (client, file) in FILES.iter().skip(1) {
         at.output(&["mcp", "install", client, "--print"]);
         assert!(!at.world.path(file).exists(), "{client} was written");
@@ -76,7 +100,13 @@ fn broken(caller: Caller) {
         at.world.file(file, "{[ what is this");
         let output = at.command(&["mcp", "install", client]).output().expect("start");
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(1) && said.contains("not understood"), "{client}: {said}");
-        assert_eq!(fs::read_to_string(at.world.path(file)).expect("the file"), "{[ what is this");
+        assert!(
+            output.status.code() == Some(1) && said.contains("not understood"),
+            "{client}: {said}"
+        );
+        assert_eq!(
+            fs::read_to_string(at.world.path(file)).expect("the file"),
+            "{[ what is this"
+        );
     }
 }

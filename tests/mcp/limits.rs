@@ -54,7 +54,12 @@ fn no_end(caller: Caller) {
 /// Without reading, one can send no more than the pipes and the bounds hold; then every answer comes.
 fn slow_reader(caller: Caller) {
     let at = Place::of(caller);
-    let mut child = at.command(&["mcp"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("start");
+    let mut child = at
+        .command(&["mcp"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("start");
     let mut input = child.stdin.take().expect("its input");
     let output = child.stdout.take().expect("its output");
     let pid = child.id();
@@ -73,14 +78,21 @@ fn slow_reader(caller: Caller) {
         }
     });
     thread::sleep(Duration::from_secs(2));
-    assert!(!writer.is_finished(), "everything was taken from a client that reads nothing");
+    assert!(
+        !writer.is_finished(),
+        "everything was taken from a client that reads nothing"
+    );
     let peak = peak_memory(pid);
     assert!(peak < MOST_MEMORY, "{peak} KiB");
     // Now it reads.
     let mut answers = BTreeMap::new();
     for line in std::io::BufRead::lines(std::io::BufReader::new(output)) {
         let message: Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
-        let kind = if message["result"].is_object() { "result" } else { "error" };
+        let kind = if message["result"].is_object() {
+            "result"
+        } else {
+            "error"
+        };
         *answers.entry(kind).or_insert(0) += 1;
     }
     writer.join().expect("the writer is done");
@@ -101,7 +113,12 @@ fn same_id(caller: Caller) {
     assert_eq!(refused["error"]["code"], -32600, "{refused}");
     let done = client.answer(&json!("twice"));
     assert_eq!(done["result"]["structuredContent"]["status"], "completed", "{done}");
-    assert_eq!(client.data("glee_task_list", json!({}))["tasks"].as_array().map(Vec::len), Some(1));
+    assert_eq!(
+        client.data("glee_task_list", json!({}))["tasks"]
+            .as_array()
+            .map(Vec::len),
+        Some(1)
+    );
     client.is_well("the same id twice");
 }
 
@@ -109,7 +126,10 @@ fn flood(caller: Caller) {
     let at = Place::of(caller);
     let mut client = at.client();
     let wait = json!({ "name": "glee_task_result", "arguments": { "task_id": "01234567890123456789012345" } });
-    let first = client.data("glee_task", json!({ "description": "d", "prompt": "stub: sleep 20000", "agent_cli": "stub", "background": true }));
+    let first = client.data(
+        "glee_task",
+        json!({ "description": "d", "prompt": "stub: sleep 20000", "agent_cli": "stub", "background": true }),
+    );
     let mut ids = Vec::new();
     for _ in 0..400 {
         let mut wait = wait.clone();

@@ -30,7 +30,12 @@ fn package(name: &str) -> PathBuf {
         .ok()
         .and_then(|text| serde_json::from_str::<Value>(&text).ok())
         .and_then(|json| json["version"].as_str().map(str::to_owned));
-    assert_eq!(found.as_deref(), Some(version), "{} must be there: `scripts/test` installs it", dir.display());
+    assert_eq!(
+        found.as_deref(),
+        Some(version),
+        "{} must be there: `scripts/test` installs it",
+        dir.display()
+    );
     dir
 }
 

@@ -199,7 +199,11 @@ impl Client {
             let message = self.next(end.saturating_duration_since(Instant::now()));
             let message = message.unwrap_or_else(|| panic!("after {after}: the server is silent"));
             if message.get("id") == Some(&json!(id)) {
-                assert_eq!(message["result"]["structuredContent"]["agents"], json!([]), "after {after}");
+                assert_eq!(
+                    message["result"]["structuredContent"]["agents"],
+                    json!([]),
+                    "after {after}"
+                );
                 return;
             }
         }
@@ -213,6 +217,12 @@ impl Client {
     #[track_caller]
     pub(crate) fn end(mut self) -> Option<i32> {
         self.close_input();
+        self.ended()
+    }
+
+    /// The exit status, once there is one.
+    #[track_caller]
+    pub(crate) fn ended(mut self) -> Option<i32> {
         let end = Instant::now() + PATIENCE;
         loop {
             if let Some(status) = self.child.try_wait().expect("wait") {
@@ -242,6 +252,12 @@ pub(crate) fn same(result: &Value) {
 /// The most memory that a process ever had, in KiB.
 pub(crate) fn peak_memory(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("the process is there");
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("its peak");
-    line.split_whitespace().nth(1).and_then(|n| n.parse().ok()).expect("a number")
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM:"))
+        .expect("its peak");
+    line.split_whitespace()
+        .nth(1)
+        .and_then(|n| n.parse().ok())
+        .expect("a number")
 }

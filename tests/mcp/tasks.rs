@@ -17,6 +17,7 @@ claims! {
     a_cancelled_task_is_over => super::cancelled;
     a_cancelled_call_ends_its_run => super::cancelled_call;
     a_client_that_goes_away_ends_what_it_waited_for_and_nothing_else => super::gone;
+    a_server_that_is_asked_to_end_ends_what_it_waits_for => super::asked_to_end;
     progress_says_what_happens => super::progress;
     permissions_only_narrow => super::narrowed;
     a_client_that_knows_tasks_gets_one => super::extension;
@@ -50,13 +51,19 @@ fn becomes(client: &mut Client, id: &Value, wanted: &str) {
 fn foreground(caller: Caller) {
     let at = Place::of(caller);
     let mut client = at.client();
-    let done = client.data("glee_task", stub("stub: say hello\nstub: shell id -u; pwd; cat /etc/shadow"));
+    let done = client.data(
+        "glee_task",
+        stub("stub: say hello\nstub: shell id -u; pwd; cat /etc/shadow"),
+    );
     let output = done["output"].as_str().expect("an output");
     assert!(output.contains("hello"), "{done}");
     assert!(output.contains(&at.world.project().display().to_string()), "{done}");
     assert!(!output.contains("root:"), "{done}");
     assert_eq!(done["status"], "completed");
-    assert!(done["session_id"].as_str().is_some_and(|id| id.starts_with("task-")), "{done}");
+    assert!(
+        done["session_id"].as_str().is_some_and(|id| id.starts_with("task-")),
+        "{done}"
+    );
     assert!(done["duration_ms"].is_u64());
     let list = client.data("glee_task_list", json!({ "state": "done" }));
     assert_eq!(list["tasks"][0]["task_id"], done["task_id"], "{list}");
@@ -85,7 +92,10 @@ fn resumed(caller: Caller) {
     let again = json!({ "prompt": "stub: told", "session_id": first["session_id"] });
     let second = client.data("glee_task", again);
     assert_eq!(second["session_id"], first["session_id"]);
-    assert!(second["output"].as_str().is_some_and(|told| told.contains("mango")), "{second}");
+    assert!(
+        second["output"].as_str().is_some_and(|told| told.contains("mango")),
+        "{second}"
+    );
 }
 
 fn background(caller: Caller) {
@@ -96,12 +106,20 @@ fn background(caller: Caller) {
     let start = Instant::now();
     let taken = client.data("glee_task", task);
     assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
-    assert_eq!((&taken["status"], &taken["output"]), (&json!("queued"), &Value::Null), "{taken}");
+    assert_eq!(
+        (&taken["status"], &taken["output"]),
+        (&json!("queued"), &Value::Null),
+        "{taken}"
+    );
     let id = taken["task_id"].clone();
     let early = client.data("glee_task_result", json!({ "task_id": id, "wait_ms": 0 }));
     assert_eq!(early["output"], Value::Null, "{early}");
     let late = client.data("glee_task_result", json!({ "task_id": id, "wait_ms": 20_000 }));
-    assert_eq!((&late["status"], late["output"].as_str().map(str::trim_end)), (&json!("completed"), Some("late")), "{late}");
+    assert_eq!(
+        (&late["status"], late["output"].as_str().map(str::trim_end)),
+        (&json!("completed"), Some("late")),
+        "{late}"
+    );
     // Of another server, and by its id.
     let seen = Web::start(&at).call("glee_task_result", json!({ "task_id": id }));
     assert_eq!(seen["structuredContent"], late);
@@ -116,7 +134,11 @@ fn cancelled(caller: Caller) {
     becomes(&mut client, &id, "running");
     client.data("glee_task_cancel", json!({ "task_id": id }));
     let over = client.call("glee_task_result", json!({ "task_id": id, "wait_ms": 20_000 }));
-    assert_eq!((&over["isError"], &over["structuredContent"]["status"]), (&json!(true), &json!("cancelled")), "{over}");
+    assert_eq!(
+        (&over["isError"], &over["structuredContent"]["status"]),
+        (&json!(true), &json!("cancelled")),
+        "{over}"
+    );
     let again = client.call("glee_task_cancel", json!({ "task_id": id }));
     assert_eq!(again["structuredContent"]["state"], "cancelled", "{again}");
 }
@@ -129,9 +151,16 @@ fn only_task(client: &mut Client) -> Option<Value> {
 fn cancelled_call(caller: Caller) {
     let at = Place::of(caller);
     let mut client = at.client();
-    let id = client.begin("tools/call", json!({ "name": "glee_task", "arguments": stub("stub: sleep 60000") }));
-    assert!(wait_until(Duration::from_secs(20), || only_task(&mut client).is_some_and(|task| task["state"] == "running")));
-    client.tell("notifications/cancelled", json!({ "requestId": id, "reason": "enough" }));
+    let id = client.begin(
+        "tools/call",
+        json!({ "name": "glee_task", "arguments": stub("stub: sleep 60000") }),
+    );
+    assert!(wait_until(Duration::from_secs(20), || only_task(&mut client)
+        .is_some_and(|task| task["state"] == "running")));
+    client.tell(
+        "notifications/cancelled",
+        json!({ "requestId": id, "reason": "enough" }),
+    );
     let task = only_task(&mut client).expect("a task")["task_id"].clone();
     becomes(&mut client, &task, "cancelled");
     client.notes.retain(|note| note["id"] == json!(id));
@@ -145,8 +174,12 @@ fn gone(caller: Caller) {
     task["background"] = json!(true);
     let kept = client.data("glee_task", task)["task_id"].clone();
     becomes(&mut client, &kept, "running");
-    client.begin("tools/call", json!({ "name": "glee_task", "arguments": stub("stub: sleep 60000") }));
-    assert!(wait_until(Duration::from_secs(20), || only_task(&mut client).is_some_and(|task| task["task_id"] != kept && task["state"] == "running")));
+    client.begin(
+        "tools/call",
+        json!({ "name": "glee_task", "arguments": stub("stub: sleep 60000") }),
+    );
+    assert!(wait_until(Duration::from_secs(20), || only_task(&mut client)
+        .is_some_and(|task| task["task_id"] != kept && task["state"] == "running")));
     let waited_for = only_task(&mut client).expect("a task")["task_id"].clone();
     assert_eq!(client.end(), Some(0));
     let mut other = at.client();
@@ -155,17 +188,50 @@ fn gone(caller: Caller) {
     assert_eq!(done["status"], "completed", "{done}");
 }
 
+fn asked_to_end(caller: Caller) {
+    let at = Place::of(caller);
+    for signal in ["TERM", "INT", "HUP"] {
+        let mut client = at.client();
+        client.begin(
+            "tools/call",
+            json!({ "name": "glee_task", "arguments": stub("stub: sleep 60000") }),
+        );
+        assert!(wait_until(Duration::from_secs(20), || only_task(&mut client)
+            .is_some_and(|task| task["state"] == "running")));
+        let task = only_task(&mut client).expect("a task")["task_id"].clone();
+        let sent = std::process::Command::new("kill")
+            .args(["-s", signal, &client.pid().to_string()])
+            .status();
+        assert!(sent.is_ok_and(|status| status.success()));
+        assert_eq!(client.ended(), Some(0), "{signal}");
+        becomes(&mut at.client(), &task, "cancelled");
+    }
+}
+
 fn progress(caller: Caller) {
     let at = Place::of(caller);
     let mut client = at.client();
     let params = json!({ "name": "glee_task", "arguments": stub("stub: sleep 300\nstub: tool looking around\nstub: sleep 300"), "_meta": { "progressToken": "here" } });
     let answer = client.ask("tools/call", params);
     assert!(answer["result"].is_object(), "{answer}");
-    let told: Vec<&Value> = client.notes.iter().filter(|note| note["method"] == "notifications/progress").collect();
-    assert!(told.iter().all(|note| note["params"]["progressToken"] == "here"), "{told:?}");
-    let numbers: Vec<f64> = told.iter().filter_map(|note| note["params"]["progress"].as_f64()).collect();
+    let told: Vec<&Value> = client
+        .notes
+        .iter()
+        .filter(|note| note["method"] == "notifications/progress")
+        .collect();
+    assert!(
+        told.iter().all(|note| note["params"]["progressToken"] == "here"),
+        "{told:?}"
+    );
+    let numbers: Vec<f64> = told
+        .iter()
+        .filter_map(|note| note["params"]["progress"].as_f64())
+        .collect();
     assert!(numbers.windows(2).all(|two| two[0] < two[1]), "{numbers:?}");
-    let words: Vec<&str> = told.iter().filter_map(|note| note["params"]["message"].as_str()).collect();
+    let words: Vec<&str> = told
+        .iter()
+        .filter_map(|note| note["params"]["message"].as_str())
+        .collect();
     assert!(words.contains(&"running"), "{words:?}");
     // Who did not ask for it hears nothing.
     client.notes.clear();
@@ -207,9 +273,16 @@ fn extension(caller: Caller) {
         });
         client.ask(method, params)
     };
-    let seed = ask("tools/call", json!({ "name": "glee_task", "arguments": stub("stub: sleep 300\nstub: say hello") }));
+    let seed = ask(
+        "tools/call",
+        json!({ "name": "glee_task", "arguments": stub("stub: sleep 300\nstub: say hello") }),
+    );
     let id = seed["result"]["taskId"].clone();
-    assert_eq!((&seed["result"]["resultType"], &seed["result"]["status"]), (&json!("task"), &json!("working")), "{seed}");
+    assert_eq!(
+        (&seed["result"]["resultType"], &seed["result"]["status"]),
+        (&json!("task"), &json!("working")),
+        "{seed}"
+    );
     let end = Instant::now() + Duration::from_secs(20);
     let task = loop {
         let task = ask("tasks/get", json!({ "taskId": id }))["result"].clone();
@@ -219,15 +292,43 @@ fn extension(caller: Caller) {
         assert!(Instant::now() < end, "{task}");
         thread::sleep(Duration::from_millis(50));
     };
-    assert_eq!((&task["resultType"], &task["status"]), (&json!("complete"), &json!("completed")), "{task}");
-    assert_eq!(task["result"]["structuredContent"]["output"].as_str().map(str::trim_end), Some("hello"), "{task}");
-    let failed = ask("tools/call", json!({ "name": "glee_task", "arguments": stub("stub: exit 3") }))["result"]["taskId"].clone();
-    let seed = ask("tools/call", json!({ "name": "glee_task", "arguments": stub("stub: sleep 60000") }));
+    assert_eq!(
+        (&task["resultType"], &task["status"]),
+        (&json!("complete"), &json!("completed")),
+        "{task}"
+    );
+    assert_eq!(
+        task["result"]["structuredContent"]["output"]
+            .as_str()
+            .map(str::trim_end),
+        Some("hello"),
+        "{task}"
+    );
+    let failed = ask(
+        "tools/call",
+        json!({ "name": "glee_task", "arguments": stub("stub: exit 3") }),
+    )["result"]["taskId"]
+        .clone();
+    let seed = ask(
+        "tools/call",
+        json!({ "name": "glee_task", "arguments": stub("stub: sleep 60000") }),
+    );
     let id = seed["result"]["taskId"].clone();
-    assert_eq!(ask("tasks/cancel", json!({ "taskId": id }))["result"], json!({ "resultType": "complete" }));
-    assert!(wait_until(Duration::from_secs(20), || ask("tasks/get", json!({ "taskId": id }))["result"]["status"] == "cancelled"));
+    assert_eq!(
+        ask("tasks/cancel", json!({ "taskId": id }))["result"],
+        json!({ "resultType": "complete" })
+    );
+    assert!(wait_until(Duration::from_secs(20), || ask(
+        "tasks/get",
+        json!({ "taskId": id })
+    )["result"]["status"]
+        == "cancelled"));
     // A tool that fails has come to its end; only the protocol can fail.
-    assert!(wait_until(Duration::from_secs(20), || ask("tasks/get", json!({ "taskId": failed }))["result"]["result"]["isError"] == true));
+    assert!(wait_until(Duration::from_secs(20), || ask(
+        "tasks/get",
+        json!({ "taskId": failed })
+    )["result"]["result"]["isError"]
+        == true));
     for unknown in ["../x", "01234567890123456789012345"] {
         let refused = ask("tasks/get", json!({ "taskId": unknown }));
         assert_eq!(refused["error"]["code"], -32602, "{refused}");
@@ -238,7 +339,12 @@ fn many(caller: Caller) {
     let at = Place::of(caller);
     let mut client = at.client();
     let ids: Vec<u64> = (0..40)
-        .map(|number| client.begin("tools/call", json!({ "name": "glee_task", "arguments": stub(&format!("stub: say number {number}.")) })))
+        .map(|number| {
+            client.begin(
+                "tools/call",
+                json!({ "name": "glee_task", "arguments": stub(&format!("stub: say number {number}.")) }),
+            )
+        })
         .collect();
     let mut answers = std::collections::BTreeMap::new();
     while answers.len() < ids.len() {
@@ -249,7 +355,12 @@ fn many(caller: Caller) {
     }
     for (number, id) in ids.iter().enumerate() {
         let said = &answers[id]["result"]["structuredContent"]["output"];
-        assert_eq!(said.as_str().map(str::trim_end), Some(format!("number {number}.").as_str()), "{}", answers[id]);
+        assert_eq!(
+            said.as_str().map(str::trim_end),
+            Some(format!("number {number}.").as_str()),
+            "{}",
+            answers[id]
+        );
     }
 }
 
@@ -267,9 +378,16 @@ fn hung_up(caller: Caller) {
     std::io::Write::write_all(&mut stream, format!("{}{body}", web.head(body.len(), more)).as_bytes()).expect("send");
     let state = || {
         let list = web.call("glee_task_list", json!({}));
-        list["structuredContent"]["tasks"][0]["state"].as_str().unwrap_or_default().to_owned()
+        list["structuredContent"]["tasks"][0]["state"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     };
     assert!(wait_until(Duration::from_secs(20), || state() == "running"));
     drop(stream);
-    assert!(wait_until(Duration::from_secs(20), || state() == "cancelled"), "it is {}", state());
+    assert!(
+        wait_until(Duration::from_secs(20), || state() == "cancelled"),
+        "it is {}",
+        state()
+    );
 }

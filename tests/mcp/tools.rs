@@ -47,14 +47,26 @@ claims! {
 }
 
 fn names(list: &Value) -> Vec<String> {
-    let tools = list["result"]["tools"].as_array().unwrap_or_else(|| panic!("no tools in {list}"));
+    let tools = list["result"]["tools"]
+        .as_array()
+        .unwrap_or_else(|| panic!("no tools in {list}"));
     for tool in tools {
         let input = &tool["inputSchema"];
-        assert_eq!((&input["type"], &input["additionalProperties"]), (&json!("object"), &json!(false)), "{tool}");
+        assert_eq!(
+            (&input["type"], &input["additionalProperties"]),
+            (&json!("object"), &json!(false)),
+            "{tool}"
+        );
         assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
-        assert!(tool["description"].as_str().is_some_and(|text| text.len() > 40), "{tool}");
+        assert!(
+            tool["description"].as_str().is_some_and(|text| text.len() > 40),
+            "{tool}"
+        );
     }
-    tools.iter().map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect()
+    tools
+        .iter()
+        .map(|tool| tool["name"].as_str().expect("a name").to_owned())
+        .collect()
 }
 
 fn versions(caller: Caller) {
@@ -88,7 +100,10 @@ fn stateless(caller: Caller) {
     let mut client = at.silent();
     let found = client.ask("server/discover", json!({ "_meta": meta() }));
     let versions = found["result"]["supportedVersions"].as_array().expect("versions");
-    assert!(versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-06-18")), "{found}");
+    assert!(
+        versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-06-18")),
+        "{found}"
+    );
     let list = client.ask("tools/list", json!({ "_meta": meta() }));
     assert_eq!(names(&list), TOOLS);
     assert_eq!(list["result"]["resultType"], "complete", "{list}");
@@ -125,38 +140,75 @@ fn explained(caller: Caller) {
     let mut client = at.client();
     let asked = json!({ "read": ["a.txt", "/root/.ssh/id_ed25519"], "write": ["a.txt"], "net": ["example.org:443"], "env": ["PATH"], "syscall": ["ptrace"] });
     let answers = client.data("glee_policy_explain", asked);
-    let allowed: Vec<bool> = answers["answers"].as_array().expect("answers").iter().map(|one| one["allowed"] == true).collect();
+    let allowed: Vec<bool> = answers["answers"]
+        .as_array()
+        .expect("answers")
+        .iter()
+        .map(|one| one["allowed"] == true)
+        .collect();
     assert_eq!(allowed, [true, false, false, false, true, false], "{answers}");
-    let wider = client.data("glee_policy_explain", json!({ "policy": "workspace", "write": ["a.txt"] }));
+    let wider = client.data(
+        "glee_policy_explain",
+        json!({ "policy": "workspace", "write": ["a.txt"] }),
+    );
     assert_eq!(wider["answers"][0]["allowed"], true, "{wider}");
 }
 
 fn agents(caller: Caller) {
     let at = Place::of(caller);
     at.world.file("@PROJECT/.glee/agents/scanner.yml", AGENT);
-    at.world.file("@PROJECT/.glee/agents/broken.yml", "name: broken\nnonsense: 1\n");
+    at.world
+        .file("@PROJECT/.glee/agents/broken.yml", "name: broken\nnonsense: 1\n");
     let mut client = at.client();
     let listed = client.data("glee_agents_list", json!({}));
     assert_eq!(listed["agents"][0]["name"], "broken", "{listed}");
-    assert!(listed["agents"][0]["error"].as_str().is_some_and(|error| error.contains("nonsense")), "{listed}");
+    assert!(
+        listed["agents"][0]["error"]
+            .as_str()
+            .is_some_and(|error| error.contains("nonsense")),
+        "{listed}"
+    );
     assert_eq!(listed["agents"][1]["trusted"], false);
     assert_eq!(listed["agents"][1]["inputs"][0]["name"], "file");
     let prompts = client.ask("prompts/list", json!({}));
     let prompts = prompts["result"]["prompts"].as_array().expect("prompts");
     assert_eq!(prompts.len(), 1, "the broken one is none: {prompts:?}");
     assert_eq!(prompts[0]["name"], "scanner");
-    let arguments: Vec<(&Value, &Value)> = prompts[0]["arguments"].as_array().expect("arguments").iter().map(|one| (&one["name"], &one["required"])).collect();
+    let arguments: Vec<(&Value, &Value)> = prompts[0]["arguments"]
+        .as_array()
+        .expect("arguments")
+        .iter()
+        .map(|one| (&one["name"], &one["required"]))
+        .collect();
     let (yes, no) = (json!(true), json!(false));
-    assert_eq!(arguments, [(&json!("file"), &yes), (&json!("care"), &no), (&json!("task"), &no)]);
-    for (arguments, code) in [(json!({}), -32602), (json!({ "file": "a", "nobody": "b" }), -32602), (json!({ "file": 1 }), -32602)] {
+    assert_eq!(
+        arguments,
+        [(&json!("file"), &yes), (&json!("care"), &no), (&json!("task"), &no)]
+    );
+    for (arguments, code) in [
+        (json!({}), -32602),
+        (json!({ "file": "a", "nobody": "b" }), -32602),
+        (json!({ "file": 1 }), -32602),
+    ] {
         let refused = client.ask("prompts/get", json!({ "name": "scanner", "arguments": arguments }));
         assert_eq!(refused["error"]["code"], code, "{refused}");
     }
-    let got = client.ask("prompts/get", json!({ "name": "scanner", "arguments": { "file": "a.rs ${care}", "task": "now" } }));
-    let text = got["result"]["messages"][0]["content"]["text"].as_str().expect("a text");
-    assert!(!text.contains("IGNORE"), "a stranger's text reached the caller's model: {text}");
+    let got = client.ask(
+        "prompts/get",
+        json!({ "name": "scanner", "arguments": { "file": "a.rs ${care}", "task": "now" } }),
+    );
+    let text = got["result"]["messages"][0]["content"]["text"]
+        .as_str()
+        .expect("a text");
+    assert!(
+        !text.contains("IGNORE"),
+        "a stranger's text reached the caller's model: {text}"
+    );
     let call: Value = serde_json::from_str(&text[text.find('{').expect("arguments")..]).expect("JSON");
-    assert_eq!(call, json!({ "description": "scanner", "agent_name": "scanner", "inputs": { "file": "a.rs ${care}" }, "prompt": "now" }));
+    assert_eq!(
+        call,
+        json!({ "description": "scanner", "agent_name": "scanner", "inputs": { "file": "a.rs ${care}" }, "prompt": "now" })
+    );
     // And those arguments are ones that the tool takes.
     let done = client.data("glee_task", call);
     assert_eq!(done["status"], "completed", "{done}");
@@ -170,7 +222,13 @@ fn traceless(caller: Caller) {
     client.data("glee_agents_list", json!({}));
     client.data("glee_memory_search", json!({ "query": "x" }));
     assert_eq!(client.end(), Some(0));
-    assert!(fs::symlink_metadata(at.world.root().join("state")).is_err(), "a state directory was made");
-    let left: Vec<_> = fs::read_dir(at.world.path("@PROJECT/.glee")).expect("list").flatten().collect();
+    assert!(
+        fs::symlink_metadata(at.world.root().join("state")).is_err(),
+        "a state directory was made"
+    );
+    let left: Vec<_> = fs::read_dir(at.world.path("@PROJECT/.glee"))
+        .expect("list")
+        .flatten()
+        .collect();
     assert!(left.is_empty(), "{left:?}");
 }

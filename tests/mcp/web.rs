@@ -40,13 +40,21 @@ impl Reply {
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let lines = self.head.lines().filter_map(|line| line.split_once(": "));
-        lines.into_iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        lines
+            .into_iter()
+            .find(|(n, _)| n.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value)
     }
 
     /// The messages of a stream, or the one of a plain body.
     pub(crate) fn messages(&self) -> Vec<Value> {
-        let data = self.body.lines().map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
-        data.filter_map(|line| serde_json::from_str(line).ok()).filter(Value::is_object).collect()
+        let data = self
+            .body
+            .lines()
+            .map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
+        data.filter_map(|line| serde_json::from_str(line).ok())
+            .filter(Value::is_object)
+            .collect()
     }
 }
 
@@ -119,14 +127,24 @@ impl Web {
         }
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
         let name = name.map_or(String::new(), |name| format!("Mcp-Name: {name}\r\n"));
-        self.post(&format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{name}"), &body)
+        self.post(
+            &format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{name}"),
+            &body,
+        )
     }
 
     /// The result of a tool, in the newest protocol.
     #[track_caller]
     pub(crate) fn call(&self, tool: &str, arguments: Value) -> Value {
-        let reply = self.modern("tools/call", Some(tool), json!({ "name": tool, "arguments": arguments }));
-        let last = reply.messages().pop().unwrap_or_else(|| panic!("no message in {reply:?}"));
+        let reply = self.modern(
+            "tools/call",
+            Some(tool),
+            json!({ "name": tool, "arguments": arguments }),
+        );
+        let last = reply
+            .messages()
+            .pop()
+            .unwrap_or_else(|| panic!("no message in {reply:?}"));
         assert!(last["result"].is_object(), "{last}");
         last["result"].clone()
     }
@@ -143,7 +161,9 @@ impl Web {
         let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
         let body = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }).to_string();
         let reply = self.post("", &body);
-        let id = reply.header("mcp-session-id").unwrap_or_else(|| panic!("no session: {reply:?}"));
+        let id = reply
+            .header("mcp-session-id")
+            .unwrap_or_else(|| panic!("no session: {reply:?}"));
         format!("Mcp-Session-Id: {id}\r\nMCP-Protocol-Version: 2025-11-25\r\n")
     }
 

@@ -139,14 +139,24 @@ fn tool(name: &'static str) -> Tool {
     } else {
         json!({ "type": "object", "properties": { "message": { "type": "string" }, "prompt": { "type": "string" } } })
     };
-    Tool::new(name, format!("For the conformance suite: {name}"), typed::<JsonObject>(schema))
+    Tool::new(
+        name,
+        format!("For the conformance suite: {name}"),
+        typed::<JsonObject>(schema),
+    )
 }
 
 impl Fixture {
     /// Progress and messages on the way, with a little time between them.
     async fn log(&self, context: &RequestContext<RoleServer>) {
-        let is_new = context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-        for said in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
+        let is_new = context
+            .protocol_version()
+            .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+        for said in [
+            "Tool execution started",
+            "Tool processing data",
+            "Tool execution completed",
+        ] {
             // The newer protocol wants messages only where the request asks for them.
             if !is_new || context.meta.log_level().is_some() {
                 let message = LoggingMessageNotificationParam::new(LoggingLevel::Info, json!(said));
@@ -156,11 +166,18 @@ impl Fixture {
         }
     }
 
-    async fn tool(&self, params: CallToolRequestParams, context: &RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+    async fn tool(
+        &self,
+        params: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
         let arguments = Value::Object(params.arguments.clone().unwrap_or_default());
         let said = params.input_responses.clone().unwrap_or_default();
         let content = |key: &str, name: &str| {
-            let value = said.get(key).and_then(|response| response.get("content")).and_then(|content| content.get(name));
+            let value = said
+                .get(key)
+                .and_then(|response| response.get("content"))
+                .and_then(|content| content.get(name));
             value.cloned()
         };
         let result = match params.name.as_ref() {
@@ -177,11 +194,18 @@ impl Fixture {
                 self.log(context).await;
                 text("It is logged")
             }
-            "test_error_handling" => json!({ "isError": true, "content": [{ "type": "text", "text": "This tool intentionally returns an error for testing" }] }),
+            "test_error_handling" => {
+                json!({ "isError": true, "content": [{ "type": "text", "text": "This tool intentionally returns an error for testing" }] })
+            }
             "test_tool_with_progress" => {
                 for progress in [0.0, 50.0, 100.0] {
                     if let Some(token) = context.meta.get_progress_token() {
-                        drop(context.peer.notify_progress(ProgressNotificationParam::new(token, progress).with_total(100.0)).await);
+                        drop(
+                            context
+                                .peer
+                                .notify_progress(ProgressNotificationParam::new(token, progress).with_total(100.0))
+                                .await,
+                        );
                     }
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
@@ -189,11 +213,22 @@ impl Fixture {
             }
             "test_sampling" => {
                 let answer = ask(context, sampling(arguments["prompt"].as_str().unwrap_or("Hello"))).await?;
-                text(&format!("LLM response: {}", answer["content"]["text"].as_str().unwrap_or_default()))
+                text(&format!(
+                    "LLM response: {}",
+                    answer["content"]["text"].as_str().unwrap_or_default()
+                ))
             }
             "test_elicitation" => {
                 let properties = json!({ "username": { "type": "string", "description": "User's response" }, "email": { "type": "string", "description": "User's email address" } });
-                let answer = ask(context, form(arguments["message"].as_str().unwrap_or("Who?"), properties, &["username", "email"])).await?;
+                let answer = ask(
+                    context,
+                    form(
+                        arguments["message"].as_str().unwrap_or("Who?"),
+                        properties,
+                        &["username", "email"],
+                    ),
+                )
+                .await?;
                 text(&format!("User response: {answer}"))
             }
             "test_elicitation_sep1034_defaults" => {
@@ -204,7 +239,10 @@ impl Fixture {
                     "status": { "type": "string", "enum": ["active", "inactive", "pending"], "default": "active" },
                     "verified": { "type": "boolean", "default": true },
                 });
-                text(&format!("Elicitation completed: {}", ask(context, form("Please review", properties, &[])).await?))
+                text(&format!(
+                    "Elicitation completed: {}",
+                    ask(context, form("Please review", properties, &[])).await?
+                ))
             }
             "test_elicitation_sep1330_enums" => {
                 let titled = |title: &str| json!([{ "const": "value1", "title": format!("First {title}") }, { "const": "value2", "title": format!("Second {title}") }, { "const": "value3", "title": format!("Third {title}") }]);
@@ -216,7 +254,10 @@ impl Fixture {
                     "untitledMulti": { "type": "array", "items": { "type": "string", "enum": plain } },
                     "titledMulti": { "type": "array", "items": { "anyOf": titled("Choice") } },
                 });
-                text(&format!("Elicitation completed: {}", ask(context, form("Please choose", properties, &[])).await?))
+                text(&format!(
+                    "Elicitation completed: {}",
+                    ask(context, form("Please choose", properties, &[])).await?
+                ))
             }
             "test_missing_capability" => {
                 let can = context.client_capabilities().unwrap_or_default();
@@ -235,22 +276,40 @@ impl Fixture {
                 drop(self.changes.send(Change::Prompts));
                 text("changed")
             }
-            "test_streaming_elicitation" | "test_input_required_result_elicitation" => match content("user_name", "name") {
-                Some(name) => text(&format!("Hello, {name}!")),
-                None => return Ok(needed(json!({ "user_name": name_form("What is your name?", "name") }), None).into()),
-            },
+            "test_streaming_elicitation" | "test_input_required_result_elicitation" => {
+                match content("user_name", "name") {
+                    Some(name) => text(&format!("Hello, {name}!")),
+                    None => {
+                        return Ok(needed(json!({ "user_name": name_form("What is your name?", "name") }), None).into());
+                    }
+                }
+            }
             "test_input_required_result_sampling" => match said.get("capital_question") {
                 Some(answer) => text(&answer.to_string()),
-                None => return Ok(needed(json!({ "capital_question": sampling("What is the capital of France?") }), None).into()),
+                None => {
+                    return Ok(needed(
+                        json!({ "capital_question": sampling("What is the capital of France?") }),
+                        None,
+                    )
+                    .into());
+                }
             },
             "test_input_required_result_list_roots" => match said.get("client_roots") {
                 Some(roots) => text(&roots.to_string()),
-                None => return Ok(needed(json!({ "client_roots": { "method": "roots/list", "params": {} } }), None).into()),
+                None => {
+                    return Ok(needed(
+                        json!({ "client_roots": { "method": "roots/list", "params": {} } }),
+                        None,
+                    )
+                    .into());
+                }
             },
             "test_input_required_result_request_state" | "test_input_required_result_tampered_state" => {
                 match (params.request_state.as_deref(), said.get("confirm")) {
                     (Some(STATE), Some(_)) => text("state-ok"),
-                    (Some(_), _) => return Err(ErrorData::invalid_params("this is not the state that was given", None)),
+                    (Some(_), _) => {
+                        return Err(ErrorData::invalid_params("this is not the state that was given", None));
+                    }
                     (None, _) => {
                         let confirm = form("Please confirm", json!({ "ok": { "type": "boolean" } }), &["ok"]);
                         return Ok(needed(json!({ "confirm": confirm }), Some(STATE)).into());
@@ -258,7 +317,9 @@ impl Fixture {
                 }
             }
             "test_input_required_result_multiple_inputs" => {
-                let all = ["user_name", "greeting", "client_roots"].iter().all(|key| said.contains_key(*key));
+                let all = ["user_name", "greeting", "client_roots"]
+                    .iter()
+                    .all(|key| said.contains_key(*key));
                 if !(all && params.request_state.as_deref() == Some(STATE)) {
                     let requests = json!({
                         "user_name": name_form("What is your name?", "name"),
@@ -270,8 +331,20 @@ impl Fixture {
                 text("All of it is there")
             }
             "test_input_required_result_multi_round" => match params.request_state.as_deref() {
-                None => return Ok(needed(json!({ "step1": name_form("Step 1: What is your name?", "name") }), Some("round-1")).into()),
-                Some("round-1") => return Ok(needed(json!({ "step2": name_form("Step 2: What is your favorite color?", "color") }), Some("round-2")).into()),
+                None => {
+                    return Ok(needed(
+                        json!({ "step1": name_form("Step 1: What is your name?", "name") }),
+                        Some("round-1"),
+                    )
+                    .into());
+                }
+                Some("round-1") => {
+                    return Ok(needed(
+                        json!({ "step2": name_form("Step 2: What is your favorite color?", "color") }),
+                        Some("round-2"),
+                    )
+                    .into());
+                }
                 Some("round-2") => text(&format!("{said:?}")),
                 Some(_) => return Err(ErrorData::invalid_params("this is not the state that was given", None)),
             },
@@ -319,7 +392,11 @@ impl ServerHandler for Fixture {
         info
     }
 
-    async fn list_tools(&self, params: Option<PaginatedRequestParams>, context: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
+    async fn list_tools(
+        &self,
+        params: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
         let mut all = self.ours.list_tools(params, context).await?;
         all.tools.extend(TOOLS.iter().map(|name| tool(name)));
         Ok(all)
@@ -330,29 +407,47 @@ impl ServerHandler for Fixture {
         fixture.or_else(|| self.ours.get_tool(name))
     }
 
-    async fn call_tool(&self, params: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+    async fn call_tool(
+        &self,
+        params: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
         if TOOLS.contains(&params.name.as_ref()) {
             return self.tool(params, &context).await;
         }
         self.ours.call_tool(params, context).await
     }
 
-    async fn list_prompts(&self, params: Option<PaginatedRequestParams>, context: RequestContext<RoleServer>) -> Result<ListPromptsResult, ErrorData> {
+    async fn list_prompts(
+        &self,
+        params: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
         let mut all = self.ours.list_prompts(params, context).await?;
         all.prompts.extend(prompts());
         Ok(all)
     }
 
-    async fn get_prompt(&self, params: GetPromptRequestParams, context: RequestContext<RoleServer>) -> Result<GetPromptResponse, ErrorData> {
+    async fn get_prompt(
+        &self,
+        params: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
         let arguments = Value::Object(params.arguments.clone().unwrap_or_default());
         let user = |content: Value| json!({ "role": "user", "content": content });
         let words = |text: &str| user(json!({ "type": "text", "text": text }));
         let messages = match params.name.as_str() {
             "test_simple_prompt" => json!([words("This is a simple prompt for testing.")]),
-            "test_prompt_with_arguments" => json!([words(&format!("Prompt with arguments: arg1={}, arg2={}", arguments["arg1"], arguments["arg2"]))]),
+            "test_prompt_with_arguments" => json!([words(&format!(
+                "Prompt with arguments: arg1={}, arg2={}",
+                arguments["arg1"], arguments["arg2"]
+            ))]),
             "test_prompt_with_embedded_resource" => {
                 let uri = arguments["resourceUri"].as_str().unwrap_or("test://none");
-                json!([user(embedded(uri)), words("Please process the embedded resource above.")])
+                json!([
+                    user(embedded(uri)),
+                    words("Please process the embedded resource above.")
+                ])
             }
             "test_prompt_with_image" => json!([user(image()), words("Please analyze the image above.")]),
             "test_input_required_result_prompt" => {
@@ -367,37 +462,69 @@ impl ServerHandler for Fixture {
         Ok(typed::<GetPromptResult>(whole(json!({ "messages": messages }))).into())
     }
 
-    async fn list_resources(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListResourcesResult, ErrorData> {
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
         Ok(ListResourcesResult::with_all_items(typed(json!([
             { "uri": "test://static-text", "name": "text", "mimeType": "text/plain", "description": "A text" },
             { "uri": "test://static-binary", "name": "binary", "mimeType": "image/png", "description": "An image" },
         ]))))
     }
 
-    async fn list_resource_templates(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListResourceTemplatesResult, ErrorData> {
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
         Ok(ListResourceTemplatesResult::with_all_items(typed(json!([
             { "uriTemplate": "test://template/{id}/data", "name": "template", "mimeType": "application/json" },
         ]))))
     }
 
-    async fn read_resource(&self, params: ReadResourceRequestParams, _: RequestContext<RoleServer>) -> Result<ReadResourceResponse, ErrorData> {
+    async fn read_resource(
+        &self,
+        params: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = params.uri.as_str();
-        let template = uri.strip_prefix("test://template/").and_then(|rest| rest.strip_suffix("/data"));
+        let template = uri
+            .strip_prefix("test://template/")
+            .and_then(|rest| rest.strip_suffix("/data"));
         let one = match (uri, template) {
-            ("test://static-text", _) => json!({ "uri": uri, "mimeType": "text/plain", "text": "This is the content of the static text resource." }),
+            ("test://static-text", _) => {
+                json!({ "uri": uri, "mimeType": "text/plain", "text": "This is the content of the static text resource." })
+            }
             ("test://static-binary", _) => json!({ "uri": uri, "mimeType": "image/png", "blob": IMAGE }),
-            (_, Some(id)) => json!({ "uri": uri, "mimeType": "application/json", "text": json!({ "id": id, "templateTest": true }).to_string() }),
-            (_, None) => return Err(ErrorData::resource_not_found("there is no such resource", Some(json!({ "uri": uri })))),
+            (_, Some(id)) => {
+                json!({ "uri": uri, "mimeType": "application/json", "text": json!({ "id": id, "templateTest": true }).to_string() })
+            }
+            (_, None) => {
+                return Err(ErrorData::resource_not_found(
+                    "there is no such resource",
+                    Some(json!({ "uri": uri })),
+                ));
+            }
         };
         Ok(typed::<ReadResourceResult>(whole(json!({ "contents": [one] }))).into())
     }
 
-    async fn complete(&self, _: CompleteRequestParams, _: RequestContext<RoleServer>) -> Result<CompleteResult, ErrorData> {
-        Ok(typed(whole(json!({ "completion": { "values": ["paris", "park"], "total": 2, "hasMore": false } }))))
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Ok(typed(whole(
+            json!({ "completion": { "values": ["paris", "park"], "total": 2, "hasMore": false } }),
+        )))
     }
 
     async fn set_level(&self, _: SetLevelRequestParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
-        if context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
+        if context
+            .protocol_version()
+            .is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+        {
             return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
         }
         Ok(())
@@ -432,15 +559,27 @@ impl ServerHandler for Fixture {
         }
     }
 
-    async fn get_task(&self, params: GetTaskParams, context: RequestContext<RoleServer>) -> Result<GetTaskResult, ErrorData> {
+    async fn get_task(
+        &self,
+        params: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
         self.ours.get_task(params, context).await
     }
 
-    async fn cancel_task(&self, params: CancelTaskParams, context: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+    async fn cancel_task(
+        &self,
+        params: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
         self.ours.cancel_task(params, context).await
     }
 
-    async fn on_custom_request(&self, request: CustomRequest, context: RequestContext<RoleServer>) -> Result<CustomResult, ErrorData> {
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
         self.ours.on_custom_request(request, context).await
     }
 }
@@ -454,9 +593,14 @@ fn main() {
         ours: Server::new(scene),
         changes: broadcast::channel(16).0,
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
     runtime.block_on(async {
-        let listening = http::listen("127.0.0.1:0".parse().expect("an address")).await.expect("listen");
+        let listening = http::listen("127.0.0.1:0".parse().expect("an address"))
+            .await
+            .expect("listen");
         println!("http://{}{}", listening.1, http::PATH);
         let arrive = move |headers: &mut hyper::HeaderMap| {
             headers.insert(AUTHORIZATION, header.clone());

@@ -92,7 +92,10 @@ async fn run(server: Server, mut call: Call) -> Result<CallToolResponse, Failure
         Submitted::Ask(ask) => return Ok((*ask).into()),
     };
     // Older clients declare tasks too, and do not know what to do with one.
-    let knows_tasks = call.context.client_capabilities().is_some_and(|can| can.supports_tasks());
+    let knows_tasks = call
+        .context
+        .client_capabilities()
+        .is_some_and(|can| can.supports_tasks());
     if knows_tasks && is_stateless(&call.context) && !background {
         work::tend(&server);
         return Ok(seed(&ticket).into());

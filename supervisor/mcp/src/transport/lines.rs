@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcMessage, ProtocolVersion,
-    RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcMessage,
+    ProtocolVersion, RequestId, ServerJsonRpcMessage,
 };
 use rmcp::transport::Transport;
 use serde_json::Value;
@@ -229,13 +229,17 @@ where
 
 /// Does the library take this request for the beginning of a conversation, in the one era or the other?
 fn introduces(request: &ClientRequest) -> bool {
-    if matches!(request, ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_)) {
+    if matches!(
+        request,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_)
+    ) {
         return false;
     }
     let meta = request.get_meta();
     let is_whole = meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty();
     let is_known = |version| ProtocolVersion::KNOWN_VERSIONS.contains(&version);
-    matches!(request, ClientRequest::InitializeRequest(_)) || (is_whole && meta.protocol_version().is_some_and(is_known))
+    matches!(request, ClientRequest::InitializeRequest(_))
+        || (is_whole && meta.protocol_version().is_some_and(is_known))
 }
 
 /// JSON-RPC leaves these numbers to the server.
