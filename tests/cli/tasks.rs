@@ -300,6 +300,26 @@ claims! {
         comes_to(at, left["task_id"].as_str().expect("an id"), "cancelled");
     }
 
+    fn a_child_has_no_more_than_its_parent(at) {
+        trusted(at, &format!("subagents:\n  max_depth: 1\n{WORKSPACE}"));
+        at.world.file("@PROJECT/.glee/agents/held.yml", "name: held\ndescription: d\nagent: stub\nprompt: p\npermissions: {fs: {write: []}}\n");
+        let (_, parent) = told(at, &["subagent", "--agent", "held", "--background", "--json", "--timeout", "20s", "stub: sleep 60000"]);
+        let parent = parent["task_id"].as_str().expect("an id").to_owned();
+        comes_to(at, &parent, "running");
+        let child = |task: Option<&str>, orders: &str| {
+            let call = at.call(["subagent", "--cli", "stub", "--json", "--timeout", "9m", orders]);
+            let call = if let Some(id) = task { call.env("GLEE_TASK", id) } else { call };
+            serde_json::from_str::<Value>(&call.go().out()).expect("JSON")
+        };
+        assert_eq!(child(None, "stub: append alone x")["status"], "completed");
+        assert_eq!(child(Some(&parent), "stub: append below x")["status"], "error");
+        assert_eq!((at.project().join("alone").exists(), at.project().join("below").exists()), (true, false));
+        let begun = Instant::now();
+        let late = child(Some(&parent), "stub: sleep 600000");
+        assert!(["timeout", "cancelled"].contains(&late["status"].as_str().unwrap_or_default()), "{late}");
+        assert!(begun.elapsed() < Duration::from_secs(25), "it outlived its parent: {:?}", begun.elapsed());
+    }
+
     fn memory_is_bounded_whatever_an_agent_prints(at) {
         let is_full = std::env::var_os("GLEE_SOAK").is_some_and(|size| size == "full");
         let (bytes, limit) = if is_full { (10_000_000_000_u64, 580) } else { (200_000_000, 50) };

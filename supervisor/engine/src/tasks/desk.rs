@@ -342,6 +342,12 @@ fn view(task: Task, store: &Store) -> Result<View, Refusal> {
     })
 }
 
+/// Threads share it: the server has one for each call.
+const _: fn() = || {
+    fn shared<T: Send + Sync>() {}
+    shared::<Desk>();
+};
+
 fn question(task_id: Option<TaskId>, brief: &Brief, cli: Cli, plan: &Plan) -> Question {
     let prompt = &brief.request.prompt;
     let end = prompt.floor_char_boundary(HEAD);
