@@ -202,6 +202,29 @@ claims! {
         assert_eq!(at.seen(["subagents", "--file", "@PROJECT/none.json"]).status, 2);
     }
 
+    fn who_was_named_works_on_it_or_nobody_does(at) {
+        at.world.file("@PROJECT/.glee/agents/coder.yml", "name: coder\ndescription: d\nagent: codex\nprompt: p\n");
+        at.world.file("@PROJECT/.glee/agents/stub.yml", "name: stub\ndescription: d\nagent: stub\nprompt: of the definition\n");
+        for (flags, why) in [
+            (["--agent", "coder"], "CLI not installed"),
+            (["--agent", "gemini"], "CLI not installed"),
+            (["--cli", "claude"], "CLI not installed"),
+            (["--agent", "nobody"], "there is no agent `nobody`"),
+            (["--agent", "../coder"], "there is no agent `../coder`"),
+        ] {
+            let (status, refused) = told(at, &[&["subagent", "--json", "fix it"], &flags[..]].concat());
+            assert_eq!((status, &refused["error"], &refused["agent"]), (1, &json!(why), &json!(flags[1])), "{refused}");
+        }
+        // A definition comes before a CLI of the same name.
+        let (_, done) = told(at, &["subagent", "--agent", "stub", "--json", "stub: told"]);
+        assert!(done["output"].as_str().is_some_and(|told| told.contains("of the definition")), "{done}");
+        // With nothing named, the stub is never chosen.
+        let (status, refused) = told(at, &["subagent", "--json", "stub: say no"]);
+        assert_eq!((status, &refused["error"]), (1, &json!("no agent CLI is installed")), "{refused}");
+        assert_eq!(told(at, &["config", "list", "--json"]).0, 0);
+        assert_ne!(at.seen(["config", "set", "subagents.default_agent", "stub"]).status, 0);
+    }
+
     fn no_more_run_at_once_than_the_limit_says(at) {
         at.world.file("@PROJECT/.glee/config.yml", "subagents:\n  max_concurrent: 2\n");
         let task = r#"{"prompt": "stub: sleep 150", "agent_cli": "stub"}"#;
