@@ -44,7 +44,7 @@ fn an_empty_tree_and_one_with_a_link_are_no_conversation() {
 #[test]
 fn what_does_not_want_to_go_goes() {
     let scratch = files(&[("task-a1b2c3d4/a/b/c", "x"), ("task-a1b2c3d5/d", "y")]);
-    let shut = fs::Permissions::from_mode(0);
+    let shut = fs::Permissions::from_mode(0o000);
     for name in ["task-a1b2c3d4/a/b", "task-a1b2c3d4/a"] {
         fs::set_permissions(scratch.path().join(name), shut.clone()).unwrap();
     }
