@@ -143,6 +143,21 @@ claims! {
         assert!(done["error"].as_str().is_some_and(|why| !why.is_empty()) && done["output"].is_null(), "{done}");
     }
 
+    fn the_command_that_knows_the_key_is_not_given_the_prompt(at) {
+        let api = Api::serve(at.cli, vec![Turn::text("told")]);
+        project(at, &api);
+        let config = at.world.project().join(".glee/config.yml");
+        let text = fs::read_to_string(&config).expect("the configuration");
+        let key = format!("    key_command: [sh, -c, \"cat > {0}/eaten; echo {1}\"]\n", at.world.outside().display(), at.key);
+        at.world.file("@PROJECT/.glee/config.yml", &format!("{text}{key}"));
+        assert_eq!(call(at, &["trust", "--config", "--yes"]).go().code(), Some(0));
+        let prompt = format!("the whole of it {}", at.world.nonce());
+        let done = json(&call(at, &["subagent", "--cli", at.cli.name(), "--json", &prompt]).without_env(at.cli.key_variable()).go());
+        assert_eq!((&done["status"], &done["output"]), (&json!("completed"), &json!("told")), "{done}");
+        assert!(last(&api).contains("the whole of it"));
+        assert_eq!(fs::read_to_string(at.world.outside().join("eaten")).expect("it was run"), "");
+    }
+
     fn an_agent_by_its_definition_is_told_its_prompt_and_held_to_its_tools(at) {
         let api = Api::serve(at.cli, vec![Turn::text("scanned")]);
         project(at, &api);

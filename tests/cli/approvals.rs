@@ -82,6 +82,14 @@ claims! {
         assert_eq!(state(at, young.trim()), "waiting");
     }
 
+    fn at_a_terminal_each_task_that_runs_has_a_line(at) {
+        at.world.file("@PROJECT/tasks.json", r#"[{"prompt": "stub: sleep 900", "agent_cli": "stub"}, {"prompt": "stub: sleep 900\nstub: error no", "agent_cli": "stub"}]"#);
+        terminal(at, "
+t = Terminal([*RUN, 'subagents', '--file', 'tasks.json'])
+t.see('\\\\[0\\\\] stub: .*running'); t.see('completed in'); print(t.end(), '[1] [stub] no' in t.lines())
+", "1 True\n");
+    }
+
     fn at_a_terminal_the_policy_the_command_and_the_prompt_are_shown_first(at) {
         asking(at);
         terminal(at, "

@@ -202,6 +202,29 @@ claims! {
         assert_eq!(at.seen(["subagents", "--file", "@PROJECT/none.json"]).status, 2);
     }
 
+    fn who_was_named_works_on_it_or_nobody_does(at) {
+        at.world.file("@PROJECT/.glee/agents/coder.yml", "name: coder\ndescription: d\nagent: codex\nprompt: p\n");
+        at.world.file("@PROJECT/.glee/agents/stub.yml", "name: stub\ndescription: d\nagent: stub\nprompt: of the definition\n");
+        for (flags, why) in [
+            (["--agent", "coder"], "CLI not installed"),
+            (["--agent", "gemini"], "CLI not installed"),
+            (["--cli", "claude"], "CLI not installed"),
+            (["--agent", "nobody"], "there is no agent `nobody`"),
+            (["--agent", "../coder"], "there is no agent `../coder`"),
+        ] {
+            let (status, refused) = told(at, &[&["subagent", "--json", "fix it"], &flags[..]].concat());
+            assert_eq!((status, &refused["error"], &refused["agent"]), (1, &json!(why), &json!(flags[1])), "{refused}");
+        }
+        // A definition comes before a CLI of the same name.
+        let (_, done) = told(at, &["subagent", "--agent", "stub", "--json", "stub: told"]);
+        assert!(done["output"].as_str().is_some_and(|told| told.contains("of the definition")), "{done}");
+        // With nothing named, the stub is never chosen.
+        let (status, refused) = told(at, &["subagent", "--json", "stub: say no"]);
+        assert_eq!((status, &refused["error"]), (1, &json!("no agent CLI is installed")), "{refused}");
+        assert_eq!(told(at, &["config", "list", "--json"]).0, 0);
+        assert_ne!(at.seen(["config", "set", "subagents.default_agent", "stub"]).status, 0);
+    }
+
     fn no_more_run_at_once_than_the_limit_says(at) {
         at.world.file("@PROJECT/.glee/config.yml", "subagents:\n  max_concurrent: 2\n");
         let task = r#"{"prompt": "stub: sleep 150", "agent_cli": "stub"}"#;
@@ -298,6 +321,26 @@ claims! {
         comes_to(at, left["task_id"].as_str().expect("an id"), "running");
         at.seen(["tasks", "cancel", &id]);
         comes_to(at, left["task_id"].as_str().expect("an id"), "cancelled");
+    }
+
+    fn a_child_has_no_more_than_its_parent(at) {
+        trusted(at, &format!("subagents:\n  max_depth: 1\n{WORKSPACE}"));
+        at.world.file("@PROJECT/.glee/agents/held.yml", "name: held\ndescription: d\nagent: stub\nprompt: p\npermissions: {fs: {write: []}}\n");
+        let (_, parent) = told(at, &["subagent", "--agent", "held", "--background", "--json", "--timeout", "20s", "stub: sleep 60000"]);
+        let parent = parent["task_id"].as_str().expect("an id").to_owned();
+        comes_to(at, &parent, "running");
+        let child = |task: Option<&str>, orders: &str| {
+            let call = at.call(["subagent", "--cli", "stub", "--json", "--timeout", "9m", orders]);
+            let call = if let Some(id) = task { call.env("GLEE_TASK", id) } else { call };
+            serde_json::from_str::<Value>(&call.go().out()).expect("JSON")
+        };
+        assert_eq!(child(None, "stub: append alone x")["status"], "completed");
+        assert_eq!(child(Some(&parent), "stub: append below x")["status"], "error");
+        assert_eq!((at.project().join("alone").exists(), at.project().join("below").exists()), (true, false));
+        let begun = Instant::now();
+        let late = child(Some(&parent), "stub: sleep 600000");
+        assert!(["timeout", "cancelled"].contains(&late["status"].as_str().unwrap_or_default()), "{late}");
+        assert!(begun.elapsed() < Duration::from_secs(25), "it outlived its parent: {:?}", begun.elapsed());
     }
 
     fn memory_is_bounded_whatever_an_agent_prints(at) {

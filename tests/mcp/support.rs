@@ -217,6 +217,12 @@ impl Client {
     #[track_caller]
     pub(crate) fn end(mut self) -> Option<i32> {
         self.close_input();
+        self.ended()
+    }
+
+    /// The exit status, once there is one.
+    #[track_caller]
+    pub(crate) fn ended(mut self) -> Option<i32> {
         let end = Instant::now() + PATIENCE;
         loop {
             if let Some(status) = self.child.try_wait().expect("wait") {

@@ -17,6 +17,7 @@ claims! {
     a_cancelled_task_is_over => super::cancelled;
     a_cancelled_call_ends_its_run => super::cancelled_call;
     a_client_that_goes_away_ends_what_it_waited_for_and_nothing_else => super::gone;
+    a_server_that_is_asked_to_end_ends_what_it_waits_for => super::asked_to_end;
     progress_says_what_happens => super::progress;
     permissions_only_narrow => super::narrowed;
     a_client_that_knows_tasks_gets_one => super::extension;
@@ -185,6 +186,26 @@ fn gone(caller: Caller) {
     becomes(&mut other, &waited_for, "cancelled");
     let done = other.data("glee_task_result", json!({ "task_id": kept, "wait_ms": 20_000 }));
     assert_eq!(done["status"], "completed", "{done}");
+}
+
+fn asked_to_end(caller: Caller) {
+    let at = Place::of(caller);
+    for signal in ["TERM", "INT", "HUP"] {
+        let mut client = at.client();
+        client.begin(
+            "tools/call",
+            json!({ "name": "glee_task", "arguments": stub("stub: sleep 60000") }),
+        );
+        assert!(wait_until(Duration::from_secs(20), || only_task(&mut client)
+            .is_some_and(|task| task["state"] == "running")));
+        let task = only_task(&mut client).expect("a task")["task_id"].clone();
+        let sent = std::process::Command::new("kill")
+            .args(["-s", signal, &client.pid().to_string()])
+            .status();
+        assert!(sent.is_ok_and(|status| status.success()));
+        assert_eq!(client.ended(), Some(0), "{signal}");
+        becomes(&mut at.client(), &task, "cancelled");
+    }
 }
 
 fn progress(caller: Caller) {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use glee_engine::project::Scene;
 use rmcp::service::{ServerInitializeError, ServiceExt};
 use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::server::Server;
 use crate::transport::http::{self, ListenError};
@@ -47,34 +48,69 @@ fn runtime() -> Result<Runtime, ServeError> {
         .map_err(ServeError::Runtime)
 }
 
+/// Waits for a signal by which others ask us to end.
+async fn asked_to_end() {
+    let listen = |kind| signal(kind).ok();
+    let (Some(mut term), Some(mut int), Some(mut hup)) = (
+        listen(SignalKind::terminate()),
+        listen(SignalKind::interrupt()),
+        listen(SignalKind::hangup()),
+    ) else {
+        // Then a signal ends the process as it does any other.
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = int.recv() => {}
+        _ = hup.recv() => {}
+    }
+}
+
 /// Serves the client at the other end of the standard streams, until it closes them.
 pub fn stdio(scene: Scene) -> Result<(), ServeError> {
     let runtime = runtime()?;
     let served = runtime.block_on(async {
-        let (input, output) = rmcp::transport::stdio_pipes();
         let server = Server::new(scene);
-        match server.clone().serve(Lines::new(input, output)).await {
-            Ok(running) => {
-                let ended = running.waiting().await;
-                server.settle(LAST_WORDS).await;
-                ended.map(drop).map_err(|error| ServeError::Ended(error.to_string()))
-            }
-            // It went away before it said anything.
-            Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-            Err(error) => Err(ServeError::Ended(error.to_string())),
-        }
+        let served = tokio::select! {
+            served = conversation(server.clone()) => served,
+            () = asked_to_end() => Ok(()),
+        };
+        server.close(LAST_WORDS).await;
+        served
     });
     runtime.shutdown_timeout(LAST_WORDS);
     served
 }
 
-/// Serves whoever has the token, until the process is ended. `ready` is told the address and where the token lies.
+async fn conversation(server: Server) -> Result<(), ServeError> {
+    let (input, output) = rmcp::transport::stdio_pipes();
+    match server.serve(Lines::new(input, output)).await {
+        Ok(running) => {
+            let ended = running.waiting().await;
+            ended.map(drop).map_err(|error| ServeError::Ended(error.to_string()))
+        }
+        // It went away before it said anything.
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(ServeError::Ended(error.to_string())),
+    }
+}
+
+/// Serves whoever has the token, until it is asked to end. `ready` is told the address and where the token lies.
 pub fn http(scene: Scene, address: SocketAddr, ready: impl FnOnce(SocketAddr, PathBuf)) -> Result<(), ServeError> {
     let (token, file) = Token::of_user()?;
     let server = Server::new(scene);
-    runtime()?.block_on(async {
+    let runtime = runtime()?;
+    let served = runtime.block_on(async {
         let (listener, address) = http::listen(address).await?;
         ready(address, file);
-        match http::serve((listener, address), token, move || server.clone(), |_| {}).await {}
-    })
+        let ours = server.clone();
+        tokio::select! {
+            never = http::serve((listener, address), token, move || ours.clone(), |_| {}) => match never {},
+            () = asked_to_end() => {}
+        }
+        server.close(LAST_WORDS).await;
+        Ok(())
+    });
+    runtime.shutdown_timeout(LAST_WORDS);
+    served
 }

@@ -39,6 +39,8 @@ struct Shared {
     desk: Mutex<Option<Arc<Desk>>>,
     /// Held by every call that has something to end when its client goes away.
     stays: Arc<()>,
+    /// Says that the server is to end.
+    closing: tokio::sync::watch::Sender<bool>,
     /// Who has it sees to the queue.
     tender: Arc<tokio::sync::Semaphore>,
 }
@@ -52,6 +54,7 @@ impl Server {
                 waiting: Waiting::default(),
                 desk: Mutex::default(),
                 stays: Arc::default(),
+                closing: tokio::sync::watch::Sender::new(false),
                 tender: Arc::new(tokio::sync::Semaphore::new(1)),
             }),
         }
@@ -86,8 +89,15 @@ impl Server {
         Arc::clone(&self.shared.stays)
     }
 
-    /// Waits until no call has anything left to end, but not for ever.
-    pub(crate) async fn settle(&self, patience: Duration) {
+    /// Waits until the server is to end.
+    pub(crate) async fn closing(&self) {
+        // The sender is ours, and there as long as we are.
+        let _ = self.shared.closing.subscribe().wait_for(|closing| *closing).await;
+    }
+
+    /// Has every call end what it waits for, and waits until they have, but not for ever.
+    pub(crate) async fn close(&self, patience: Duration) {
+        self.shared.closing.send_replace(true);
         let quiet = async {
             while Arc::strong_count(&self.shared.stays) > 1 {
                 tokio::time::sleep(Duration::from_millis(5)).await;

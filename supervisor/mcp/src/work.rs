@@ -206,7 +206,7 @@ pub(crate) async fn wait(
     loop {
         tokio::select! {
             done = &mut waiting => return Ok(done??),
-            () = context.ct.cancelled() => {
+            () = over(server, context) => {
                 drop(gone);
                 if waiter == Waiter::Asker {
                     let (desk, id) = (Arc::clone(&desk), id.clone());
@@ -228,6 +228,14 @@ pub(crate) async fn wait(
                 _ = sent => {}
             }
         }
+    }
+}
+
+/// Waits until the client wants no answer any more, or the server can give none.
+async fn over(server: &Server, context: &RequestContext<RoleServer>) {
+    tokio::select! {
+        () = context.ct.cancelled() => {}
+        () = server.closing() => {}
     }
 }
 

@@ -153,6 +153,9 @@ impl Key {
                     Err(at.wrong(node, "`true` or `false`"))
                 }
             },
+            Setting::Number(_) if self == Self::MaxSubagentDepth && matches!(node.value, Value::Int(0)) => {
+                Ok(Setting::Number(Some(0)))
+            }
             Setting::Number(_) if self == Self::BudgetCostCents => cents(at, node),
             Setting::Number(default) => {
                 let value = whole_number(at, node, self.bounds())?;
@@ -167,14 +170,7 @@ impl Key {
 
     fn bounds(self) -> Whole {
         let (most, range) = match self {
-            Self::MaxSubagentDepth => {
-                let range = "a whole number between 0 and 8";
-                return Whole {
-                    least: 0,
-                    most: 8,
-                    range,
-                };
-            }
+            Self::MaxSubagentDepth => (8, "a whole number between 0 and 8"),
             Self::MaxConcurrent | Self::BudgetParallel | Self::GeneratedParallel => {
                 (1024, "a whole number between 1 and 1024")
             }

@@ -102,7 +102,18 @@ impl Store {
     /// A store in this very file.
     pub fn at(path: PathBuf) -> Result<Self, StoreError> {
         let connection = database::open(&path, &schema::FORM)?;
-        Ok(Self { connection, path })
+        let this = Self { connection, path };
+        this.sync(Sync::Later)?;
+        Ok(this)
+    }
+
+    /// What survives a loss of power. The death of a process loses nothing either way.
+    fn sync(&self, when: Sync) -> Result<(), StoreError> {
+        let word = match when {
+            Sync::Later => "NORMAL",
+            Sync::Now => "FULL",
+        };
+        self.look(|c| c.pragma_update(None, "synchronous", word))
     }
 
     /// Reads and writes as if nobody else were there.
@@ -120,6 +131,15 @@ impl Store {
     fn look<T>(&self, act: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         act(&self.connection).map_err(|error| DatabaseError::new(&self.path, error).into())
     }
+}
+
+/// When a change is on the disk.
+///
+/// A start must be there before anything starts, or it could be forgotten and done again; with it goes all that was changed before.
+/// Everything else may be lost with the power that the work itself needs.
+enum Sync {
+    Later,
+    Now,
 }
 
 /// What ends a change: nothing of it is kept.

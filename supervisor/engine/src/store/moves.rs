@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::schema::{DEEPEST, MOST_JSON, MOST_QUEUED};
 use super::task::{Entry, New, TaskId, find};
-use super::{Claim, Ending, Failure, Millis, State, Store, StoreError};
+use super::{Claim, Ending, Failure, Millis, State, Store, StoreError, Sync};
 
 /// A task that this worker has started. Only who holds it can end it.
 #[derive(Debug)]
@@ -113,7 +113,8 @@ impl Store {
     /// The last step before anything of it runs. `until`: when it must be over, for those who cannot see the worker.
     pub fn start(&mut self, claim: Claim, until: Millis, now: Millis) -> Result<Started, StoreError> {
         let (id, attempt) = (claim.task.id, claim.task.attempt);
-        self.change(|change| {
+        self.sync(Sync::Now)?;
+        let started = self.change(|change| {
             let cancelled =
                 "UPDATE tasks SET state = 'cancelled', finished_at = ?3, result = 'null', worker_pid = NULL,
                 worker_start = NULL, worker_boot = NULL, worker_namespace = NULL, lease_until = NULL
@@ -130,7 +131,9 @@ impl Store {
                 }));
             }
             Err(StoreError::Lost(id.clone()).into())
-        })
+        });
+        self.sync(Sync::Later)?;
+        started
     }
 
     /// It cannot be started at all, as the result says.

@@ -48,10 +48,10 @@ impl Crew {
         is_due
     }
 
-    /// As many workers as would find something to do.
-    pub(super) fn send(&self, ready: Ready) -> io::Result<()> {
+    /// As many workers as would find something to do, and no more than `most`.
+    pub(super) fn send(&self, ready: Ready, most: u64) -> io::Result<()> {
         let count = match ready {
-            Ready::Now(count) => count,
+            Ready::Now(count) => count.min(most),
             // One stays until the minute is over; a second one sees that and ends.
             Ready::Later(_) => 1,
             Ready::Nothing => 0,

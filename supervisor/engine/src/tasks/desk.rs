@@ -154,7 +154,7 @@ impl Desk {
             if brief.policy_sha256.is_some() {
                 self.answered(Said::Approved, Some(&task_id), &brief);
             }
-            self.dispatch()?;
+            self.start(1)?;
         }
         Ok(Ticket {
             task_id,
@@ -292,6 +292,11 @@ impl Desk {
 
     /// Looks after the tasks of workers that died, and starts workers for what can start.
     pub fn dispatch(&self) -> Result<(), Refusal> {
+        self.start(u64::MAX)
+    }
+
+    /// At most so many workers: for one more task one is enough, since others may be on their way already.
+    fn start(&self, most: u64) -> Result<(), Refusal> {
         self.sweep()?;
         let limits = intake::limits(&configuration::load(&self.scene)?.settings);
         let ready = {
@@ -300,7 +305,7 @@ impl Desk {
             close::all(&lost, &mut store, &self.scene)?;
             store.ready(&limits, Millis::now())?
         };
-        self.crew.send(ready).map_err(Refusal::Worker)
+        self.crew.send(ready, most).map_err(Refusal::Worker)
     }
 
     /// What nobody approved of in time is over.
@@ -341,6 +346,12 @@ fn view(task: Task, store: &Store) -> Result<View, Refusal> {
         outcome,
     })
 }
+
+/// Threads share it: the server has one for each call.
+const _: fn() = || {
+    fn shared<T: Send + Sync>() {}
+    shared::<Desk>();
+};
 
 fn question(task_id: Option<TaskId>, brief: &Brief, cli: Cli, plan: &Plan) -> Question {
     let prompt = &brief.request.prompt;

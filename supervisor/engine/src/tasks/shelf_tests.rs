@@ -40,3 +40,24 @@ fn an_empty_tree_and_one_with_a_link_are_no_conversation() {
     symlink("/etc/passwd", scratch.path().join("b")).unwrap();
     assert_eq!(digest(scratch.path()).unwrap(), None);
 }
+
+#[test]
+fn what_does_not_want_to_go_goes() {
+    let scratch = files(&[("task-a1b2c3d4/a/b/c", "x"), ("task-a1b2c3d5/d", "y")]);
+    let shut = fs::Permissions::from_mode(0o000);
+    for name in ["task-a1b2c3d4/a/b", "task-a1b2c3d4/a"] {
+        fs::set_permissions(scratch.path().join(name), shut.clone()).unwrap();
+    }
+    let shelf = Shelf {
+        dir: scratch.path().to_owned(),
+    };
+    let id: SessionId = "task-a1b2c3d4".parse().unwrap();
+    open_up(&shelf.dir.join(id.as_str())).unwrap();
+    shelf.clear(&id).unwrap();
+    shelf.clear(&id).unwrap();
+    let left: Vec<_> = fs::read_dir(scratch.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(left, ["task-a1b2c3d5"]);
+}

@@ -10,9 +10,12 @@ use super::outcome::Outcome;
 use super::refusal::Refusal;
 use crate::store::{State, TaskId};
 
-/// How soon, and then how often, the store is looked at.
-const FIRST_LOOK: Duration = Duration::from_millis(1);
-const LAST_LOOK: Duration = Duration::from_millis(20);
+/// How often the store is looked at, by how long the wait is already: a short one should not become a longer one.
+const LOOKS: [(Duration, Duration); 2] = [
+    (Duration::from_secs(1), Duration::from_millis(2)),
+    (Duration::from_secs(10), Duration::from_millis(10)),
+];
+const LAST_LOOK: Duration = Duration::from_millis(25);
 
 /// What happens while somebody waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +37,7 @@ pub struct Watch<'d> {
     desk: &'d Desk,
     version: Option<i64>,
     tasks: Vec<Followed>,
-    pause: Duration,
+    begun: Instant,
 }
 
 #[derive(Debug)]
@@ -57,7 +60,7 @@ impl<'d> Watch<'d> {
             desk,
             version: None,
             tasks: tasks.into_iter().enumerate().map(followed).collect(),
-            pause: FIRST_LOOK,
+            begun: Instant::now(),
         }
     }
 
@@ -106,9 +109,11 @@ impl<'d> Watch<'d> {
     }
 
     /// A pause before the next look, not beyond this time.
-    pub fn rest(&mut self, until: Option<Instant>) {
-        let left = until.map_or(self.pause, |until| until.saturating_duration_since(Instant::now()));
-        thread::sleep(self.pause.min(left));
-        self.pause = (self.pause * 2).min(LAST_LOOK);
+    pub fn rest(&self, until: Option<Instant>) {
+        let waited = self.begun.elapsed();
+        let pause = LOOKS.iter().find(|(within, _)| waited < *within);
+        let pause = pause.map_or(LAST_LOOK, |(_, pause)| *pause);
+        let left = until.map_or(pause, |until| until.saturating_duration_since(Instant::now()));
+        thread::sleep(pause.min(left));
     }
 }

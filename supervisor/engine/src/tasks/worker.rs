@@ -265,16 +265,22 @@ fn run(
         prompt: ready.prompt.clone().into_bytes(),
         output_limit: record::limit(ready.bounds.max_output_kb),
     };
-    let watch = Store::open(&scene.project).map_err(io::Error::other)?;
     let (stop, over) = (AtomicBool::new(false), AtomicBool::new(false));
     thread::scope(|scope| {
         let (stop, over) = (&stop, &over);
         let watcher = scope.spawn(move || {
-            while !over.load(Ordering::Relaxed) && !stop.load(Ordering::Relaxed) {
-                if matches!(watch.is_cancel_asked(running), Ok(true)) {
-                    stop.store(true, Ordering::Relaxed);
-                }
+            let mut watch = None;
+            loop {
                 thread::park_timeout(LOOK);
+                if over.load(Ordering::Relaxed) {
+                    return;
+                }
+                // A task that is over by now needs none. One that cannot be opened yet is tried again.
+                watch = watch.or_else(|| Store::open(&scene.project).ok());
+                if let Some(Ok(true)) = watch.as_ref().map(|watch| watch.is_cancel_asked(running)) {
+                    stop.store(true, Ordering::Relaxed);
+                    return;
+                }
             }
         });
         let mut noted: Option<Instant> = None;
