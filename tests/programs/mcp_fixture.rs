@@ -280,7 +280,9 @@ impl Fixture {
                 match content("user_name", "name") {
                     Some(name) => text(&format!("Hello, {name}!")),
                     None => {
-                        return Ok(needed(json!({ "user_name": name_form("What is your name?", "name") }), None).into());
+                        return Ok(
+                            needed(json!({ "user_name": name_form("What is your name?", "name") }), None).into(),
+                        );
                     }
                 }
             }
