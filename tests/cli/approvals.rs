@@ -90,6 +90,14 @@ t.see('\\\\[0\\\\] stub: .*running'); t.see('completed in'); print(t.end(), '[1]
 ", "1 True\n");
     }
 
+    fn at_a_terminal_ctrl_c_cancels(at) {
+        terminal(at, "
+t = Terminal([*RUN, 'subagent', '--cli', 'stub', 'stub: sleep 600000'])
+t.see('running'); t.type('\\x03'); t.see('cancelling'); print(t.end(), 'it was cancelled' in t.lines())
+", "1 True\n");
+        assert_eq!(told(at, &["tasks", "list", "--all", "--json"]).1[0]["state"], "cancelled");
+    }
+
     fn at_a_terminal_the_policy_the_command_and_the_prompt_are_shown_first(at) {
         asking(at);
         terminal(at, "

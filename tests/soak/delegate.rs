@@ -47,14 +47,20 @@ fn kill(pid: u32) {
         .status();
 }
 
-pub(crate) fn prove(caller: Caller) {
-    let (tasks, at_once, time) = if is_full() { (1000, 64, 1500) } else { (60, 12, 700) };
-    let world = World::new(caller);
+/// A configuration that the user trusts.
+fn configure(world: &World, at_once: u32) {
     let config = format!(
         "subagents:\n  max_concurrent: {at_once}\nsecurity:\n  subagent_permissions:\n    extends: workspace\n"
     );
     world.file("@PROJECT/.glee/config.yml", &config);
-    assert_eq!(call(&world, &["trust", "--config", "--yes"]).go().code(), Some(0));
+    let trusted = call(world, &["trust", "--config", "--yes"]).go();
+    assert_eq!(trusted.code(), Some(0), "{}", trusted.describe());
+}
+
+pub(crate) fn prove(caller: Caller) {
+    let (tasks, at_once, time) = if is_full() { (1000, 64, 1500) } else { (60, 12, 700) };
+    let world = World::new(caller);
+    configure(&world, 1);
     let list: Vec<Value> = (0..tasks)
         .map(
             |n| serde_json::json!({"prompt": format!("stub: append journal {n}\nstub: sleep {time}"), "agent_cli": "stub"}),
@@ -64,6 +70,12 @@ pub(crate) fn prove(caller: Caller) {
     let file = file.display().to_string();
     let mut dispatcher = call(&world, &["subagents", "--file", &file]).spawn();
     let end = Instant::now() + LONG;
+    // What was never taken cannot be lost: until all are, they go one by one and nobody dies.
+    while listed(&world).len() < tasks {
+        assert!(Instant::now() < end, "the tasks were not taken");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    configure(&world, at_once);
     let (mut killed_workers, mut killed_dispatchers) = (0, 0);
     let last = loop {
         assert!(Instant::now() < end, "the queue did not empty");
@@ -75,14 +87,6 @@ pub(crate) fn prove(caller: Caller) {
             killed_workers += 1;
         }
         let list = listed(&world);
-        // What was never taken cannot be lost: until all are, only workers die.
-        if list.len() < tasks {
-            assert!(
-                glee_tests::alive(dispatcher.pid()),
-                "it ended before all tasks were taken"
-            );
-            continue;
-        }
         let open: Vec<&str> = list
             .iter()
             .filter(|task| in_state(std::slice::from_ref(task), &["queued", "claimed", "running"]) == 1)

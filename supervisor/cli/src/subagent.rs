@@ -25,6 +25,7 @@ const ENDING: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
 const SIGHUP: i32 = 1;
 const SIGINT: i32 = 2;
 const SIGTERM: i32 = 15;
+const SIGPIPE: i32 = 13;
 
 /// Returns the exit status.
 pub(crate) fn subagent(arguments: SubagentArgs, project: Option<PathBuf>) -> i32 {
@@ -172,13 +173,19 @@ fn taken(ticket: &Ticket, json: bool) -> i32 {
 
 /// Waits for one task. Whoever is asked to end ends the task first.
 fn follow(desk: &Desk, ticket: &Ticket) -> Result<Outcome, Refusal> {
-    let line = line(&ticket.cli);
+    // Made when something happens: its thread must not be the one that signals end.
+    let mut shown: Option<ProgressBar> = None;
     let mut last = None;
     watch(desk, vec![ticket.task_id.clone()], &mut |_, news| match news {
-        News::Progress(progress) => line.set_message(said(&progress)),
+        News::Progress(progress) => {
+            let shown = shown.get_or_insert_with(|| line(&ticket.cli));
+            shown.set_message(said(&progress));
+        }
         News::Over(outcome) => last = Some(*outcome),
     })?;
-    line.finish_and_clear();
+    if let Some(shown) = shown {
+        shown.finish_and_clear();
+    }
     last.ok_or_else(|| glee_engine::store::StoreError::Missing(ticket.task_id.clone()).into())
 }
 
@@ -196,6 +203,8 @@ pub(crate) fn watch(desk: &Desk, tasks: Vec<TaskId>, tell: &mut dyn FnMut(usize,
             for id in &tasks {
                 desk.cancel(id)?;
             }
+            // A second one ends us at once; the workers go on to end their tasks.
+            event::reset_signals(&[SIGPIPE]).map_err(Refusal::Worker)?;
         }
         watch.rest(None);
     }
