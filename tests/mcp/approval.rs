@@ -55,6 +55,12 @@ fn by_request(caller: Caller) {
         assert_eq!(refused["isError"], true, "{refused}");
         assert!(refused.to_string().contains("denied"), "{refused}");
     }
+    // Cancelled while the question stands, it is not wanted any more.
+    let id = client.begin("tools/call", json!({ "name": "glee_task", "arguments": stub() }));
+    let question = client.next(PATIENCE).expect("a question");
+    client.tell("notifications/cancelled", json!({ "requestId": id }));
+    client.data("glee_agents_list", json!({}));
+    client.send_json(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": yes() }));
     // Nobody there: the task waits in the queue.
     let (waits, _) = asked(&mut client, "glee_task", stub(), &json!({ "action": "cancel" }));
     assert_eq!(waits["structuredContent"]["status"], "waiting", "{waits}");

@@ -288,7 +288,7 @@ fn sessions(caller: Caller) {
 fn many_sessions(caller: Caller) {
     let at = Place::of(caller);
     let web = Web::start(&at);
-    for _ in 0..64 {
+    for _ in 0..256 {
         web.session();
     }
     let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });

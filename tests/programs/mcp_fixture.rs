@@ -5,6 +5,7 @@
 #![allow(
     clippy::expect_used,
     clippy::panic,
+    clippy::indexing_slicing,
     deprecated,
     reason = "a fixture fails by panicking, and the suite asks for what the protocol gives up"
 )]

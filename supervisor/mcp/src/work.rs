@@ -60,12 +60,13 @@ pub(crate) async fn submit(
     let desk = server.desk().await?;
     let agent = request.agent.as_ref().map(ToString::to_string);
     let taken = match Means::of(context) {
-        Means::Request => by_request(context, desk, request).await?,
+        Means::Request => by_request(server, context, desk, request).await?,
         Means::Retry => match by_retry(server, desk, request, about, said).await? {
             Ok(taken) => taken,
             Err(ask) => return Ok(Submitted::Ask(ask)),
         },
-        Means::Not => apart(move || desk.submit(request, server_asker())).await?,
+        // Nobody at the client: the task waits for `approvals approve`.
+        Means::Not => apart(move || desk.submit(request, Asker::Later)).await?,
     };
     Ok(match taken {
         Ok(ticket) => Submitted::Taken(ticket),
@@ -73,14 +74,10 @@ pub(crate) async fn submit(
     })
 }
 
-/// Nobody at the client: the task waits for `approvals approve`.
-fn server_asker() -> Asker<'static> {
-    Asker::Later
-}
-
 /// The question goes to the client while the desk waits, and from the task that handles the call: over HTTP that is how it
 /// finds its stream.
 async fn by_request(
+    server: &Server,
     context: &RequestContext<RoleServer>,
     desk: Arc<Desk>,
     request: Request,
@@ -101,7 +98,11 @@ async fn by_request(
         tokio::select! {
             done = &mut submitting => return done,
             Some((message, reply)) = questions.recv() => {
-                let answer = to_answer(ask::request(context, message).await);
+                let answer = tokio::select! {
+                    reply = ask::request(context, message) => to_answer(reply),
+                    // Who no longer waits for the task does not want it.
+                    () = over(server, context) => Answer::No,
+                };
                 // If the desk has given up waiting, there is nobody to tell.
                 let _ = reply.send(answer);
             }

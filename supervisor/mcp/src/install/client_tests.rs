@@ -45,7 +45,7 @@ fn whatever_else_is_in_the_file_stays_to_the_byte() {
             let new = entered(client, text);
             let kept: Vec<&str> = text
                 .split(['\n', '{', '}'])
-                .map(|part| part.trim_end_matches([' ', ',']))
+                .map(|part| part.trim_matches([' ', ',']))
                 .collect();
             for part in kept {
                 assert!(new.contains(part), "{part:?} is gone\n{text}\n{new}");

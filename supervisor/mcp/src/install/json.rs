@@ -106,12 +106,15 @@ impl Object {
         }
         let comma = if self.has_last_comma { "" } else { "," };
         let tail = text.get(self.end..self.close).unwrap_or_default();
-        let rest = if tail.contains('\n') {
-            String::new()
-        } else {
-            format!("\n{outer}")
+        // What is said about the last member at the end of its line stays with it.
+        let line = tail.split_once('\n').map(|(line, _)| line);
+        let said = line.filter(|line| !line.contains("/*")).unwrap_or_default();
+        let rest = match line {
+            Some(_) => String::new(),
+            None => format!("\n{outer}"),
         };
-        spliced(text, self.end..self.end, &format!("{comma}\n{inner}{member}{rest}"))
+        let at = self.end..self.end + said.len();
+        spliced(text, at, &format!("{comma}{said}\n{inner}{member}{rest}"))
     }
 }
 
@@ -223,7 +226,9 @@ impl<'a> Scan<'a> {
         let mut open = Vec::new();
         loop {
             match self.next_byte().ok_or_else(|| self.lost())? {
-                b'"' => drop(self.string()?),
+                b'"' => {
+                    self.string()?;
+                }
                 brace @ (b'{' | b'[') if open.len() < DEEPEST => {
                     open.push(if brace == b'{' { b'}' } else { b']' });
                     self.at += 1;

@@ -31,13 +31,13 @@ pub const PATH: &str = "/mcp";
 const MOST_CONNECTIONS: usize = 128;
 /// Bodies that are read at the same time: that many messages are held at most.
 const MOST_BODIES: usize = 16;
-const MOST_SESSIONS: usize = 64;
+const MOST_SESSIONS: usize = 256;
 const MOST_HEAD: usize = 64 << 10;
 /// How long a head, or the silence before it, may take.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 const BODY_TIME: Duration = Duration::from_secs(30);
 /// A session in which nothing happened for so long is forgotten. Longer than a task may take.
-const IDLE_TIME: Duration = Duration::from_secs(6 * 60 * 60);
+const IDLE_TIME: Duration = Duration::from_secs(2 * 60 * 60);
 /// After an `accept` that failed for want of something.
 const PAUSE: Duration = Duration::from_millis(50);
 
