@@ -103,6 +103,28 @@ fn the_slim_image_is_built_from_no_registry_and_runs_without_rights() {
     let limits = ["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024"];
     let said = at.podman(&[&run[..], &limits, &["--pull", "never", image, "--version"]].concat());
     assert!(said.contains("glee-supervisor"), "{said}");
+    // The line of docs/backends.md: the native backend inside, with the fewest rights.
+    let profile = at.world.root().join("seccomp-native.json");
+    let made = script("build")
+        .arg("seccomp")
+        .arg(&profile)
+        .status()
+        .expect("docker/build runs");
+    assert!(made.success());
+    let profile = format!("seccomp={}", profile.display());
+    let rights = [
+        "--user",
+        "10001:10001",
+        "--security-opt",
+        "no-new-privileges",
+        "--security-opt",
+        "unmask=ALL",
+        "--security-opt",
+        &profile,
+    ];
+    let inner = ["--pull", "never", image, "run", "--", "glee-supervisor", "--version"];
+    let said = at.podman(&[&run[..], &limits, &rights, &inner].concat());
+    assert!(said.starts_with("glee-supervisor"), "{said}");
     let user = at.podman(&[
         "image",
         "inspect",

@@ -88,10 +88,32 @@ fn runs() -> u64 {
         .unwrap_or(32)
 }
 
+const BASE: &str = "/run/glee-containers";
+
+/// Runs of root's whose lock nobody holds, by their directories and their mounts.
+fn abandoned() -> Vec<String> {
+    // Without a lock it is just being made or removed.
+    let held = |run: &str| match std::fs::File::open(format!("{BASE}/{run}/lock")) {
+        Ok(lock) => lock.try_lock().is_err(),
+        Err(_) => true,
+    };
+    let entries = std::fs::read_dir(BASE).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let dirs: Vec<String> = names.collect();
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let lost = mounts.lines().filter_map(|line| {
+        let run = line.split_once(&format!(" {BASE}/"))?.1.split('/').next()?;
+        (!dirs.iter().any(|dir| dir == run)).then(|| format!("mount of {run}"))
+    });
+    let unheld = dirs.iter().filter(|run| !held(run)).cloned();
+    unheld.chain(lost).collect()
+}
+
 #[test]
 fn runs_killed_at_random_leave_nothing() {
     let before = Place::of(glee_tests::Caller::Root);
     let known = before.podman(&["ps", "--all", "--format", "{{.Names}}", "--filter", "label=glee.run"]);
+    let networks = before.podman(&["network", "ls", "--quiet"]);
     let threads: Vec<_> = (0..16u64)
         .map(|thread| {
             thread::spawn(move || {
@@ -119,6 +141,16 @@ fn runs_killed_at_random_leave_nothing() {
         now.lines().all(|name| known.contains(name))
     };
     assert!(wait_until(PATIENCE, clean), "containers are left");
+    assert!(
+        wait_until(PATIENCE, || abandoned().is_empty()),
+        "left: {:?}",
+        abandoned()
+    );
+    assert_eq!(
+        before.podman(&["network", "ls", "--quiet"]),
+        networks,
+        "networks are left"
+    );
     let volumes = before.podman(&["volume", "ls", "--quiet"]);
     assert_eq!(volumes, "", "volumes are left");
 }
