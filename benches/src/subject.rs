@@ -46,6 +46,11 @@ impl Subject {
         self
     }
 
+    pub fn env(mut self, name: &str, value: &Path) -> Self {
+        self.env.insert(name.into(), value.as_os_str().to_owned());
+        self
+    }
+
     pub fn fresh(mut self, path: PathBuf) -> Self {
         self.fresh = Some(path);
         self

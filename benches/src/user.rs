@@ -7,7 +7,7 @@ use crate::args::{Args, USER};
 use crate::place::{self, Place};
 use std::env;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,6 +25,12 @@ pub struct User {
 pub enum Turn {
     Ours,
     Done,
+}
+
+/// Is this process root's?
+#[must_use]
+pub fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
 /// Runs this program again as `--user`, if that was asked for, and waits for it.

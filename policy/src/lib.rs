@@ -45,7 +45,7 @@ pub use parse::{parse, parse_bytes, parse_project_config};
 pub use policy::Policy;
 pub use resolve::{Host, Walk, resolve};
 pub use resolved::ResolvedPolicy;
-pub use widen::{Flags, widen};
+pub use widen::{Flags, widen, widen_workspace};
 
 #[cfg(test)]
 mod testing;

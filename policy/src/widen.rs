@@ -88,6 +88,26 @@ pub fn widen(policy: &mut ResolvedPolicy, flags: &Flags, host: &dyn Host) -> Res
     Ok(())
 }
 
+/// Makes the project writable, because what lies there is a copy of it: `--workspace`.
+pub fn widen_workspace(policy: &mut ResolvedPolicy, host: &dyn Host) -> Result<(), PolicyError> {
+    let project = host.project().to_owned();
+    let flags = Flags::none(project.clone());
+    let mut grant = grant(
+        policy,
+        &flags,
+        "--workspace",
+        &project.into_os_string(),
+        FsAccess::ReadWrite,
+        host,
+    )?;
+    grant.why = Some("a copy of the project, which stays as it is".to_owned());
+    grant.written = ".".to_owned();
+    let mut grants = std::mem::take(&mut policy.grants);
+    grants.push(grant);
+    policy.grants = normalise(grants, policy.reach());
+    Ok(())
+}
+
 fn grant(
     policy: &ResolvedPolicy,
     flags: &Flags,

@@ -19,6 +19,8 @@ mod drift;
 mod endings;
 mod key;
 mod layouts;
+mod mains;
+mod subagents;
 mod tasks;
 mod tools;
 mod turns;

@@ -24,7 +24,7 @@ fn task(at: &Place, prompt: &str, turns: Vec<Turn>) -> (Ran, Listener, Vec<Strin
     let cli = called(at.cli);
     let api = Api::serve(at.cli, turns);
     let program = at.cli.program().display().to_string();
-    let command = std::iter::once(program).chain(arguments(cli, None));
+    let command = std::iter::once(program).chain(arguments(cli, None, &[]));
     let outcome = at
         .sandboxed("workspace", &api)
         // Without a model it first asks another one which to take.

@@ -15,15 +15,27 @@ const TERMINAL: &str = include_str!("terminal.py");
 /// With `GLEE_TESTS_BARE=1` the same scenario runs without the supervisor, to show what any terminal does.
 #[track_caller]
 pub(crate) fn at_a_terminal(at: &Place, flags: &[&str], scenario: &str, expected: &str) {
+    let mut words: Vec<OsString> = Vec::new();
+    if std::env::var_os("GLEE_TESTS_BARE").is_none() {
+        words.push(binary().into());
+        words.extend(["run", "--policy", "workspace"].map(OsString::from));
+        words.extend(flags.iter().map(OsString::from));
+        words.push("--".into());
+    }
+    around(at, words, scenario, expected);
+}
+
+/// The same with the supervisor's other commands: RUN is its program alone.
+#[track_caller]
+pub(crate) fn terminal(at: &Place, scenario: &str, expected: &str) {
+    around(at, vec![binary().into()], scenario, expected);
+}
+
+#[track_caller]
+fn around(at: &Place, words: Vec<OsString>, scenario: &str, expected: &str) {
     let script = format!("{TERMINAL}{scenario}");
     let mut argv = ["python3", "-c", &script].map(OsString::from).to_vec();
-    if std::env::var_os("GLEE_TESTS_BARE").is_none() {
-        argv.push(binary().into());
-        argv.push("run".into());
-        argv.extend(["--policy", "workspace"].map(OsString::from));
-        argv.extend(flags.iter().map(OsString::from));
-        argv.push("--".into());
-    }
+    argv.extend(words);
     let run = Run::bare(&at.world)
         .raw_command(argv)
         .env("PATH", PATH)

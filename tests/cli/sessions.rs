@@ -150,6 +150,21 @@ claims! {
         assert_eq!(json(at, &["sessions", "prune", "--days", "0", "--json"]), serde_json::json!([kept]));
     }
 
+    fn how_long_they_are_kept_is_in_the_configuration_and_the_next_task_sees_to_it(at) {
+        let aged = |days: u32| {
+            let id = recorded(at, &["x"]);
+            at.host(&format!("echo '{{' > .glee/agent_sessions/{id}.json && touch -d '{days} days ago' .glee/agent_sessions/{id}.json"));
+            id
+        };
+        let (young, old) = (aged(2), aged(4));
+        assert_eq!(json(at, &["sessions", "prune", "--json"]), serde_json::json!([]));
+        at.world.file("@PROJECT/.glee/config.yml", "sessions:\n  expiry_days: 3\n");
+        assert_eq!(json(at, &["sessions", "prune", "--json"]), serde_json::json!([old]));
+        at.world.file("@PROJECT/.glee/config.yml", "sessions:\n  expiry_days: 1\n");
+        assert_eq!(at.seen(["subagent", "--cli", "stub", "x"]).status, 0);
+        assert_eq!(at.host(&format!("ls .glee/agent_sessions | grep -c {young} || :")), "0\n");
+    }
+
     fn neither_sessions_nor_their_key_are_in_a_sandbox(at) {
         let id = recorded(at, &["the-words-of-a-session"]);
         for policy in ["restricted", "workspace"] {

@@ -8,6 +8,7 @@
 
 mod build;
 mod claims;
+mod copies;
 mod egress;
 mod egress_report;
 mod files;

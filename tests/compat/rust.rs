@@ -1,4 +1,4 @@
-//! A rustup and a toolchain in a place's home, as their installer leaves them.
+//! A rustup and a toolchain in a home, as their installer leaves them.
 //!
 //! What `cargo` and `rustc` need is copied once per machine from the toolchain that built this test, then hard-linked into
 //! each home, so that no test can change the real one.
@@ -7,20 +7,18 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::Place;
-
 const STORE: &str = "/var/lib/glee-compat";
 
-pub(crate) fn install(place: &Place) {
+/// Into a home; `give` makes the caller the owner of a directory.
+pub(crate) fn install(home: &Path, give: &dyn Fn(&Path)) {
     let kept = kept();
-    let home = place.home();
     run("cp", &["-al", &text(&kept.join("cargo")), &text(&home.join(".cargo"))]);
     run(
         "cp",
         &["-al", &text(&kept.join("rustup")), &text(&home.join(".rustup"))],
     );
-    place.give(&home.join(".cargo"));
-    place.give(&home.join(".rustup"));
+    give(&home.join(".cargo"));
+    give(&home.join(".rustup"));
 }
 
 fn kept() -> PathBuf {

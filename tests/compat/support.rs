@@ -165,7 +165,7 @@ impl Place {
 
     /// A rustup and a toolchain in the place's home, as their installer leaves them.
     pub(crate) fn with_rust_in_home(&self) {
-        crate::rust::install(self);
+        crate::rust::install(&self.home(), &|path| self.give(path));
     }
 }
 

@@ -188,6 +188,12 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[1], "flood")) return flood(atol(argv[2]), argv[3]);
     if (!strcmp(argv[1], "race")) return race();
     if (!strcmp(argv[1], "awkward")) return awkward();
+    if (!strcmp(argv[1], "signal")) {
+        for (long n = atol(argv[2]); n > 0; n--) kill(1, 0);
+        // Long enough to be asked who it is.
+        usleep(100000);
+        return 0;
+    }
     if (!strcmp(argv[1], "undumpable")) {
         prctl(PR_SET_DUMPABLE, 0);
         open(secret, O_RDONLY);

@@ -1,12 +1,11 @@
 //! The listener dies or stands still: the run ends, soon, and says so; nothing is left.
 
-use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use glee_tests::{Caller, Policy, alive, wait_until};
 
-use crate::support::{prepared, program, read_report, world};
+use crate::support::{child_called, prepared, program, read_report, world};
 
 pub(crate) fn killed(caller: Caller) {
     ends_the_run(caller, "KILL", Duration::from_secs(5));
@@ -22,7 +21,7 @@ fn ends_the_run(caller: Caller, signal: &str, limit: Duration) {
     let run = prepared(&world, Policy::Named("restricted"), &[]).limit(Duration::from_secs(60));
     let running = run.command([program.as_str(), "ready", "/etc/hosts"]).spawn();
     assert!(running.wait_for("ready"), "{}", running.finish().describe());
-    let listener = listener_of(running.pid());
+    let listener = child_called(running.pid(), "glee-listener");
     let sent = Command::new("kill")
         .args([&format!("-{signal}"), &listener.to_string()])
         .status();
@@ -45,15 +44,4 @@ fn ends_the_run(caller: Caller, signal: &str, limit: Duration) {
         wait_until(Duration::from_secs(2), || !alive(listener)),
         "the listener outlives its run"
     );
-}
-
-/// The child of the supervisor that bears this name.
-fn listener_of(supervisor: u32) -> u32 {
-    let children = fs::read_to_string(format!("/proc/{supervisor}/task/{supervisor}/children")).unwrap_or_default();
-    let is_listener = |pid: &u32| {
-        fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_end() == "glee-listener")
-    };
-    let mut pids = children.split_ascii_whitespace().filter_map(|pid| pid.parse().ok());
-    pids.find(is_listener)
-        .unwrap_or_else(|| panic!("no listener among the children {children}"))
 }

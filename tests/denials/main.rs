@@ -12,6 +12,9 @@ mod builds;
 mod listener;
 #[path = "../soak/programs.rs"]
 mod programs;
+mod records;
+#[path = "../compat/rust.rs"]
+mod rust;
 mod seeded;
 mod stress;
 mod support;
@@ -25,11 +28,14 @@ glee_tests::claims! {
     looks_are_reported_only_on_request => crate::words::looks;
     without_denials_only_refused_calls_are_listed => crate::words::without;
     limits_that_were_reached_are_listed => crate::words::limits;
+    open_files_and_private_space_have_an_end_that_is_listed => crate::words::full;
+    refused_connections_name_their_program => crate::words::clients;
     a_killed_listener_ends_the_run => crate::listener::killed;
     a_stopped_listener_ends_the_run => crate::listener::stopped;
     a_flood_is_bounded_and_counted => crate::stress::flood;
     sixty_four_threads_racing_a_path_reach_nothing => crate::stress::race;
     processes_that_vanish_or_stop_do_no_harm => crate::stress::awkward;
     a_process_that_hides_its_memory_is_reported_all_the_same => crate::stress::undumpable;
+    records_of_landlock_are_read_and_audit_is_as_it_was => crate::records::prove;
     clean_builds_have_next_to_no_false_reports => crate::builds::prove;
 }

@@ -81,3 +81,12 @@ pub(crate) fn row<'r>(report: &'r Value, kind: &str, what: &str) -> &'r Value {
 pub(crate) fn world(caller: Caller) -> World {
     World::new(caller)
 }
+
+/// The child of a process that bears this name.
+pub(crate) fn child_called(parent: u32, name: &str) -> u32 {
+    let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+    let called = |pid: &u32| fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|own| own.trim_end() == name);
+    let mut pids = children.split_ascii_whitespace().filter_map(|pid| pid.parse().ok());
+    pids.find(called)
+        .unwrap_or_else(|| panic!("no `{name}` among the children {children}"))
+}

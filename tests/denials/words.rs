@@ -51,9 +51,12 @@ pub(crate) fn rules_and_hints(caller: Caller) {
 pub(crate) fn ordinary_failures(caller: Caller) {
     let world = world(caller);
     let mine = put(&world, &world.project().join("mine"), 0o644);
+    // Who makes a directory with all above it tries the last first.
+    put(&world, &world.home().join(".store/deep/file"), 0o644);
     let script = format!(
         "cat nowhere; cat /no/such/file; cat ~/not-there; mkdir /usr; ls {0}/below; cat {0}; cat /proc/self/status; \
-         echo x > /tmp/t && cat /tmp/t && rm /tmp/t; echo x > ~/mine && rm ~/mine; exec true",
+         echo x > /tmp/t && cat /tmp/t && rm /tmp/t; echo x > ~/mine && rm ~/mine; \
+         mkdir ~/.store/deep/new; mkdir -p ~/.store/deep/new && exec true",
         mine.display()
     );
     let run = prepared(&world, Policy::Named("restricted"), &[]).command(["sh", "-c", &script]);
@@ -115,4 +118,70 @@ pub(crate) fn limits(caller: Caller) {
     let (outcome, report) = reported(&world, run);
     assert_eq!(outcome.code(), Some(124), "{}", outcome.describe());
     assert_eq!(row(&report, "limit", "max_runtime_mins")["kind"], "limit");
+}
+
+pub(crate) fn full(caller: Caller) {
+    let world = world(caller);
+    let policy = "extends: workspace\nlimits: {open_files: 64, disk_mb: 8}\n";
+    let many =
+        "import os\nfor n in range(200):\n    try: os.open('/etc/passwd', os.O_RDONLY)\n    except OSError: pass";
+    let run = prepared(&world, Policy::Yaml(policy.into()), &[]).command(["python3", "-c", many]);
+    let (outcome, report) = reported(&world, run);
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    let found = row(&report, "limit", "limits.open_files");
+    assert_eq!(
+        words(found)[1..],
+        ["limits: {open_files: 128}", "python3", "openat"],
+        "{found}"
+    );
+    // Of 200, 64 fit with those that are open at its start; each of the rest fails.
+    assert!(
+        found["count"].as_u64().is_some_and(|count| (100..200).contains(&count)),
+        "{found}"
+    );
+    assert_ne!(found["pid"], 0, "{found}");
+    assert_eq!(denials(&report).len(), 1, "{:#}", report["denials"]);
+
+    let fill = "head -c 30000000 /dev/zero > /tmp/much; exec true";
+    let run = prepared(&world, Policy::Yaml(policy.into()), &[]).command(["sh", "-c", fill]);
+    let (_, report) = reported(&world, run);
+    assert_eq!(
+        words(row(&report, "limit", "limits.disk_mb"))[1],
+        "limits: {disk_mb: 16}"
+    );
+
+    let little = "for n in 1 2 3 4 5; do cat /etc/passwd > /tmp/$n; done";
+    let run = prepared(&world, Policy::Yaml(policy.into()), &[]).command(["sh", "-c", little]);
+    assert_eq!(reported(&world, run).1["denials"], json!([]));
+}
+
+pub(crate) fn clients(caller: Caller) {
+    let world = world(caller);
+    let policy = "extends: workspace\nnetwork: {allow: [\"allowed.example\"]}\n";
+    let ask = "import socket, sys\ntry: socket.getaddrinfo(sys.argv[1], 80)\nexcept OSError: pass";
+    let script = "python3 -c \"$1\" one.example; python3 -c \"$1\" two.example; \
+                  getent ahosts two.example; exec true";
+    let run = prepared(&world, Policy::Yaml(policy.into()), &[]).command(["sh", "-c", script, "sh", ask]);
+    let (outcome, report) = reported(&world, run);
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    let found = row(&report, "network", "one.example:0");
+    assert_eq!(found["program"], "python3", "{found}");
+    assert_ne!(found["pid"], 0, "{found}");
+    // Asked for by two programs: neither is named.
+    let found = row(&report, "network", "two.example:0");
+    assert_eq!((&found["program"], &found["pid"]), (&"".into(), &0.into()), "{found}");
+    assert!(
+        report["egress"]
+            .as_array()
+            .is_some_and(|rows| rows.iter().all(|row| row.get("clients").is_none()))
+    );
+    // A proxy is told the name inside of a connection.
+    let proxied = "import os, socket\np = os.environ['http_proxy'].split('//')[1].strip('/').split(':')\n\
+                   s = socket.create_connection((p[0], int(p[1])))\n\
+                   s.sendall(b'CONNECT three.example:443 HTTP/1.1\\r\\nHost: three.example:443\\r\\n\\r\\n')\ns.recv(100)";
+    let run = prepared(&world, Policy::Yaml(policy.into()), &[]).command(["python3", "-c", proxied]);
+    let (outcome, report) = reported(&world, run);
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    let found = row(&report, "network", "three.example:443");
+    assert_eq!(found["program"], "python3", "{found}");
 }

@@ -34,6 +34,7 @@ macro_rules! claims {
 
 mod audit;
 mod command;
+mod copies;
 mod deny;
 mod deny_later;
 mod deny_places;
@@ -68,6 +69,7 @@ mod trust;
 
 const AREAS: &[(&str, &[&str])] = &[
     ("audit", audit::CLAIMS),
+    ("copies", copies::CLAIMS),
     ("deny", deny::CLAIMS),
     ("deny_later", deny_later::CLAIMS),
     ("deny_places", deny_places::CLAIMS),

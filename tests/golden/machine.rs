@@ -8,7 +8,7 @@ use glee_policy::layer::{NoLibrary, profile};
 use glee_policy::resolved::{FsAccess, Mode};
 use glee_policy::{Host, Origin, ResolvedPolicy, Walk};
 use glee_sandbox::lower::{Kernel, Request, lower};
-use glee_sandbox::plan::{Doors, GitPlan, Kind, PlaceholderKind, SandboxPlan};
+use glee_sandbox::plan::{Doors, GitPlan, Kind, PlaceholderKind, SandboxPlan, Workspace};
 use glee_sandbox::receipt::Wish;
 use glee_sandbox::survey::{
     Caller, Entry, FoundCommand, GitDir, GleeDir, Island, IslandState, Node, Place, SystemPath, Terrain,
@@ -98,6 +98,16 @@ impl Machine {
     }
 
     pub(crate) fn plan_of(&self, policy: &ResolvedPolicy) -> SandboxPlan {
+        self.lowered(policy, Workspace::Shared)
+    }
+
+    pub(crate) fn plan_on(&self, name: &str, workspace: Workspace) -> SandboxPlan {
+        let mut policy = self.policy(name);
+        glee_policy::widen_workspace(&mut policy, self).expect("nothing is denied");
+        self.lowered(&policy, workspace)
+    }
+
+    fn lowered(&self, policy: &ResolvedPolicy, workspace: Workspace) -> SandboxPlan {
         let vars = [
             ("PATH", "/secret-value"),
             ("HOME", "/secret-value"),
@@ -107,13 +117,16 @@ impl Machine {
         let (env, _) = policy.env.apply(vars.map(|(name, value)| (name.into(), value.into())));
         let request = Request {
             observe: glee_sandbox::seccomp::Observe::Attempts,
+            records: glee_sandbox::plan::Records::Leave,
             doors: Doors::default(),
             home: None,
             receipt: Wish::Take,
+            kept: Vec::new(),
             files: Vec::new(),
             run_id: "golden".to_owned(),
             argv: ["make", "test"].map(OsString::from).to_vec(),
             env,
+            workspace,
         };
         let terrain = self.terrain(policy);
         lower(policy, &terrain, Kernel { landlock_abi: 7 }, request).expect("a built-in profile can be planned")

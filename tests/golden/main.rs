@@ -18,6 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use glee_engine::plan_view::PlanView;
+use glee_sandbox::plan::Workspace;
 use machine::{Machine, Who};
 
 fn golden(name: &str) -> PathBuf {
@@ -80,6 +81,19 @@ claims! {
     the_plan_of_workspace_for_root => "workspace", Root;
     the_plan_of_inherit_for_a_user => "inherit", User;
     the_plan_of_inherit_for_root => "inherit", Root;
+}
+
+/// A copy widens what the project's path may be used for, and nothing else; the plan says what lies there.
+#[test]
+fn the_plan_of_a_copy() {
+    for who in [Who::User, Who::Root] {
+        let machine = Machine::of(who);
+        for workspace in [Workspace::Cow, Workspace::Worktree] {
+            let plan = machine.plan_on("restricted", workspace);
+            let name = format!("restricted-{}-{}", workspace.name(), who.name());
+            compare(&name, &PlanView::new("restricted", &plan).to_string());
+        }
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //!   keeper session check ID          one more message; then the number, and what lies in the directory
 //!   keeper log RUN CLI STREAM TEXT   with the end of line that the text has
 //!   keeper tasks fill COUNT
+//!   keeper tasks wait-since SECONDS  a task that waits for approval since then; prints the id
 //!   keeper tasks work                until all are over: claims, starts and finishes, and notes the starts in `journal`
 //!   keeper tasks counts
 #![allow(clippy::expect_used, clippy::panic, reason = "a test's program fails by panicking")]
@@ -49,6 +50,7 @@ fn main() {
         }
         ["log", run, cli, stream, text] => log(run, cli, stream, text),
         ["tasks", "fill", count] => tasks::fill(count.parse().expect("a number")),
+        ["tasks", "wait-since", seconds] => tasks::wait_since(seconds.parse().expect("a number")),
         ["tasks", "work"] => tasks::work(),
         ["tasks", "counts"] => tasks::counts(),
         other => panic!("not a command: {other:?}"),

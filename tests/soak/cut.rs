@@ -15,16 +15,21 @@ use crate::rounds::{all_hold, is_full};
 const SMALL: usize = 24;
 
 pub(crate) fn prove_restricted(caller: Caller) {
-    prove(caller, "restricted");
+    prove(caller, "restricted", "shared");
 }
 
 pub(crate) fn prove_workspace(caller: Caller) {
-    prove(caller, "workspace");
+    prove(caller, "workspace", "shared");
 }
 
-fn prove(caller: Caller, policy: &str) {
+pub(crate) fn prove_copy(caller: Caller) {
+    prove(caller, "workspace", "cow");
+}
+
+fn prove(caller: Caller, policy: &str, workspace: &str) {
     // Uncut, to count them.
-    let (_, whole) = round(caller, policy, 0).unwrap_or_else(|why| panic!("a run that nobody killed: {why}"));
+    let (_, whole) =
+        round(caller, policy, workspace, 0).unwrap_or_else(|why| panic!("a run that nobody killed: {why}"));
     let tried: Vec<usize> = if is_full() {
         (1..=whole).collect()
     } else {
@@ -33,24 +38,24 @@ fn prove(caller: Caller, policy: &str) {
         (1 + shift..=whole).step_by(step).collect()
     };
     let claim = format!(
-        "nothing is left after kill -9 after any of {whole} calls, {policy}, as {}",
+        "nothing is left after kill -9 after any of {whole} calls, {policy}, {workspace}, as {}",
         caller.name()
     );
     all_hold(&claim, tried.len(), |n| {
         let count = tried.get(n).copied().unwrap_or(1);
-        round(caller, policy, count).map_err(|why| format!("killed after {why}"))
+        round(caller, policy, workspace, count).map_err(|why| format!("killed after {why}"))
     });
 }
 
 /// Kills the supervisor after its `count`th call (0: never) and returns its pid and how many it made.
-fn round(caller: Caller, policy: &str, count: usize) -> Result<(u32, usize), String> {
+fn round(caller: Caller, policy: &str, workspace: &str, count: usize) -> Result<(u32, usize), String> {
     let world = World::new(caller);
     world.git_init();
     let before = Before::of(&world);
     let out = Command::new(compiled("soak/programs/cutter.c"))
         .args([count.to_string(), caller.uid().to_string(), caller.gid().to_string()])
         .arg(binary())
-        .args(["run", "--policy", policy, "--"])
+        .args(["run", "--policy", policy, "--workspace", workspace, "--"])
         .arg(compiled("soak/programs/hostile.c"))
         .args(["brief", world.nonce()])
         .env_clear()

@@ -12,18 +12,19 @@ use glee_benches::user::{self, Turn};
 use glee_benches::workload::Work;
 use serde_json::{Value, json};
 use std::env;
+use std::ffi::OsStr;
 use std::fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const ABOUT: &str = "denials: a cargo build, a make of C files and 20,000 opens under `run --policy workspace`, \
-    with `--no-denials`, as it is, and with `--explain`";
-/// Of a build: of refused system calls alone against no sandbox at all, and of everything against those alone.
+const ABOUT: &str = "denials: a cargo build, a make of C files and 20,000 opens under `run --policy workspace --report FILE`: \
+    refused calls only (tier 0), with Landlock's records (tier 1, as root), with a look at each attempt (tier 2), and `--explain`";
+/// Of a build: tier 0 against no sandbox at all, tier 1 and tier 2 against tier 0.
 const GOAL_CALLS: f64 = 1.02;
+const GOAL_RECORDS: f64 = 1.02;
 const GOAL_ALL: f64 = 1.05;
 const OPENS: usize = 20_000;
-const C_FILES: usize = 100;
 /// The word that makes this program open files.
 const OPEN: &str = "open";
 const ROUNDS: Flag = Flag {
@@ -31,23 +32,68 @@ const ROUNDS: Flag = Flag {
     value: Some("N"),
     help: "runs of each (default 15)",
 };
+const QUICK: Flag = Flag {
+    name: "--quick",
+    value: None,
+    help: "fewer runs, smaller builds and no `--explain`: within two minutes, and less sure",
+};
+
+/// How much is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Size {
+    Full,
+    Quick,
+}
+
+impl Size {
+    fn of(args: &Args) -> Self {
+        if args.has(QUICK) { Self::Quick } else { Self::Full }
+    }
+
+    fn rounds(self) -> usize {
+        match self {
+            Self::Full => 15,
+            Self::Quick => 5,
+        }
+    }
+
+    fn c_files(self) -> usize {
+        match self {
+            Self::Full => 100,
+            Self::Quick => 12,
+        }
+    }
+}
 
 /// How much is looked at.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Bare,
     Calls,
+    Records,
     All,
     Explain,
 }
 
 impl Way {
-    const ALL: [Way; 4] = [Way::Bare, Way::Calls, Way::All, Way::Explain];
+    /// Records can only be had by root.
+    fn wanted(args: &Args) -> Vec<Way> {
+        let mut ways = vec![Way::Bare, Way::Calls];
+        if user::is_root() {
+            ways.push(Way::Records);
+        }
+        ways.push(Way::All);
+        if Size::of(args) == Size::Full {
+            ways.push(Way::Explain);
+        }
+        ways
+    }
 
     fn flags(self) -> Option<&'static [&'static str]> {
         match self {
             Way::Bare => None,
             Way::Calls => Some(&["--no-denials"]),
+            Way::Records => Some(&["--no-denials", "--kernel-audit"]),
             Way::All => Some(&[]),
             Way::Explain => Some(&["--explain"]),
         }
@@ -56,9 +102,10 @@ impl Way {
     fn name(self) -> &'static str {
         match self {
             Way::Bare => "bare",
-            Way::Calls => "--no-denials",
-            Way::All => "default",
-            Way::Explain => "--explain",
+            Way::Calls => "tier 0",
+            Way::Records => "tier 0+1",
+            Way::All => "tier 2",
+            Way::Explain => "explain",
         }
     }
 }
@@ -82,10 +129,10 @@ impl Task {
         }
     }
 
-    fn describe(self) -> String {
+    fn describe(self, size: Size) -> String {
         match self {
             Task::Cargo => Work::CargoBuild.describe(0),
-            Task::Make => format!("make, {C_FILES} C files"),
+            Task::Make => format!("make, {} C files", size.c_files()),
             Task::Opens => format!("{OPENS} opens"),
         }
     }
@@ -97,10 +144,10 @@ impl Task {
         }
     }
 
-    fn prepare(self, dir: &Path) -> Result<(), BenchError> {
+    fn prepare(self, dir: &Path, size: Size) -> Result<(), BenchError> {
         match self {
             Task::Cargo => Work::CargoBuild.prepare(dir, 0),
-            Task::Make => write_c(dir),
+            Task::Make => write_c(dir, size.c_files()),
             Task::Opens => write(&dir.join("file"), "x"),
         }
     }
@@ -128,11 +175,34 @@ impl Task {
 
 struct Measured {
     task: Task,
-    samples: Vec<Samples>,
-    /// `--no-denials` against bare, the start of the sandbox included.
-    calls: Ratio,
-    /// As it is against `--no-denials`.
-    all: Ratio,
+    size: Size,
+    samples: Vec<(Way, Samples)>,
+}
+
+impl Measured {
+    fn of(&self, way: Way) -> Option<&Samples> {
+        self.samples
+            .iter()
+            .find(|(known, _)| *known == way)
+            .map(|(_, samples)| samples)
+    }
+
+    fn ratio(&self, way: Way, base: Way) -> Option<Ratio> {
+        Some(ratio_of_medians(self.of(way)?, self.of(base)?))
+    }
+
+    /// Of a build, with what it is compared and how much it may cost.
+    fn goals(&self) -> Vec<(Way, Way, f64, Ratio)> {
+        let goals = [
+            (Way::Calls, Way::Bare, GOAL_CALLS),
+            (Way::Records, Way::Calls, GOAL_RECORDS),
+            (Way::All, Way::Calls, GOAL_ALL),
+        ];
+        let build = goals.into_iter().filter(|_| self.task.is_build());
+        build
+            .filter_map(|(way, base, goal)| Some((way, base, goal, self.ratio(way, base)?)))
+            .collect()
+    }
 }
 
 fn main() -> ExitCode {
@@ -149,7 +219,7 @@ fn main() -> ExitCode {
 }
 
 fn measure() -> Result<(), BenchError> {
-    let flags = [ROUNDS, CALM, USER, ONLY, CHECK, JSON];
+    let flags = [ROUNDS, QUICK, CALM, USER, ONLY, CHECK, JSON];
     let Some(args) = Args::read(ABOUT, &flags, env::args().skip(1))? else {
         return Ok(());
     };
@@ -157,7 +227,7 @@ fn measure() -> Result<(), BenchError> {
         return Ok(());
     }
     let machine = Machine::read();
-    let rounds = args.count(ROUNDS, 15)?;
+    let rounds = args.count(ROUNDS, Size::of(&args).rounds())?;
     let mut measured = Vec::new();
     for task in Task::ALL.into_iter().filter(|task| args.wants(task.name())) {
         measured.push(compare(task, &args, rounds)?);
@@ -173,35 +243,32 @@ fn measure() -> Result<(), BenchError> {
 fn compare(task: Task, args: &Args, rounds: usize) -> Result<Measured, BenchError> {
     let place = Place::new(&format!("denials-{}", task.name()))?;
     let mut subjects = Vec::new();
-    for way in Way::ALL {
-        let dir = place.dir(way.name().trim_start_matches('-'))?;
-        task.prepare(&dir)?;
-        let subject = subject(task, way, &dir)?;
+    let (ways, size) = (Way::wanted(args), Size::of(args));
+    for way in &ways {
+        let dir = place.dir(&way.name().replace([' ', '+'], "-"))?;
+        task.prepare(&dir, size)?;
+        let report = place.root().join(format!("{}.json", way.name()));
+        let subject = subject(task, *way, &dir, &report)?;
         subject.check()?;
         subjects.push(subject);
     }
     let samples = interleave(&subjects, rounds, args.pace())?;
-    let [bare, calls, all, _] = samples.as_slice() else {
-        return Err(BenchError::Failed {
-            subject: task.name().to_owned(),
-            how: "no samples".to_owned(),
-        });
-    };
     Ok(Measured {
         task,
-        calls: ratio_of_medians(calls, bare),
-        all: ratio_of_medians(all, calls),
-        samples,
+        size,
+        samples: ways.into_iter().zip(samples).collect(),
     })
 }
 
-fn subject(task: Task, way: Way, dir: &Path) -> Result<Subject, BenchError> {
+fn subject(task: Task, way: Way, dir: &Path, report: &Path) -> Result<Subject, BenchError> {
     let command = task.command()?;
     let home = env::var_os("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
     let name = format!("{}, {}", task.name(), way.name());
     let subject = match (way.flags(), command.split_first()) {
         (Some(flags), _) => Subject::new(&name, place::supervisor()?, dir, &home)
             .args(["run", "--policy", "workspace"])
+            // Without a reader nothing would be looked at.
+            .args([OsStr::new("--report"), report.as_os_str()])
             .args(flags)
             .args(["--"])
             .args(&command),
@@ -218,7 +285,7 @@ fn subject(task: Task, way: Way, dir: &Path) -> Result<Subject, BenchError> {
 }
 
 /// Sources of a usual size, with the headers that C programs have.
-fn write_c(dir: &Path) -> Result<(), BenchError> {
+fn write_c(dir: &Path, files: usize) -> Result<(), BenchError> {
     let mut body = String::from("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n");
     for number in 0..60 {
         body.push_str(&format!(
@@ -228,7 +295,7 @@ fn write_c(dir: &Path) -> Result<(), BenchError> {
             number + 2
         ));
     }
-    for number in 0..C_FILES {
+    for number in 0..files {
         let text = body.replace("FILE", &number.to_string());
         write(&dir.join(format!("part{number}.c")), &text)?;
     }
@@ -243,56 +310,62 @@ fn write(path: &Path, text: &str) -> Result<(), BenchError> {
 
 fn print_table(machine: &Machine, rounds: usize, measured: &[Measured]) {
     println!("whole runs, {rounds} interleaved runs each; {}\n", machine.line());
-    let mut rows = vec![row([
-        "",
-        "bare",
-        "--no-denials",
-        "default",
-        "--explain",
-        "calls × bare",
-        "default × calls",
-        "95 %",
-    ])];
+    let ways: Vec<Way> = measured
+        .first()
+        .map(|one| one.samples.iter().map(|(way, _)| *way).collect())
+        .unwrap_or_default();
+    let mut head = vec![String::new()];
+    head.extend(ways.iter().map(|way| way.name().to_owned()));
+    let mut rows = vec![head];
     for one in measured {
-        let mut cells = vec![one.task.describe()];
-        cells.extend(one.samples.iter().map(|samples| millis(samples.median())));
-        cells.push(format!("{:.3}", one.calls.value));
-        cells.push(format!("{:.3}", one.all.value));
-        cells.push(format!("{:.3}–{:.3}", one.all.low, one.all.high));
+        let mut cells = vec![one.task.describe(one.size)];
+        cells.extend(one.samples.iter().map(|(_, samples)| millis(samples.median())));
         rows.push(cells);
     }
     print!("{}", aligned(&rows));
     if let Some(opens) = measured.iter().find(|one| one.task == Task::Opens)
-        && let [_, calls, all, _] = opens.samples.as_slice()
+        && let (Some(calls), Some(all)) = (opens.of(Way::Calls), opens.of(Way::All))
     {
         let each = (all.median() - calls.median()) * 1000.0 / OPENS as f64;
-        println!("\none open costs {each:.1} µs more");
+        println!("\none open costs {each:.1} µs more in tier 2");
     }
-    for one in measured.iter().filter(|one| one.task.is_build()) {
-        let verdict = |value: f64, goal: f64| if value <= goal { "met" } else { "missed" };
-        println!(
-            "{}: refused calls alone at most {GOAL_CALLS:.2} × bare (the sandbox included): {}; everything at most {GOAL_ALL:.2} ×: {}",
-            one.task.describe(),
-            verdict(one.calls.value, GOAL_CALLS),
-            verdict(one.all.value, GOAL_ALL)
-        );
+    let mut rows = vec![row(["goal", "is", "95 %", "at most", ""])];
+    for one in measured {
+        for (way, base, goal, ratio) in one.goals() {
+            rows.push(vec![
+                format!("{}: {} × {}", one.task.describe(one.size), way.name(), base.name()),
+                format!("{:.3}", ratio.value),
+                format!("{:.3}–{:.3}", ratio.low, ratio.high),
+                format!("{goal:.2}"),
+                if ratio.value <= goal { "met" } else { "missed" }.to_owned(),
+            ]);
+        }
+    }
+    if rows.len() > 1 {
+        print!("\n{}", aligned(&rows));
     }
 }
 
 fn as_json(machine: &Machine, rounds: usize, measured: &[Measured]) -> Value {
-    let ratio = |ratio: &Ratio| json!({"value": ratio.value, "low": ratio.low, "high": ratio.high});
     let one = |one: &Measured| {
-        let medians: Value = Way::ALL
+        let medians = one
+            .samples
             .iter()
-            .zip(&one.samples)
-            .map(|(way, samples)| (way.name().to_owned(), json!(samples.median())))
-            .collect::<serde_json::Map<_, _>>()
-            .into();
+            .map(|(way, samples)| (way.name().to_owned(), json!(samples.median())));
+        let goals = one.goals().into_iter().map(|(way, base, goal, ratio)| {
+            json!({
+                "of": way.name(),
+                "to": base.name(),
+                "value": ratio.value,
+                "low": ratio.low,
+                "high": ratio.high,
+                "at_most": goal,
+            })
+        });
         json!({
-            "what": one.task.describe(),
-            "median_ms": medians,
-            "calls_to_bare": ratio(&one.calls),
-            "default_to_calls": ratio(&one.all),
+            "what": one.task.describe(one.size),
+            "median_ms": medians.collect::<serde_json::Map<_, _>>(),
+            "goals": goals.collect::<Vec<_>>(),
         })
     };
     let tasks: Vec<Value> = measured.iter().map(one).collect();
@@ -300,17 +373,21 @@ fn as_json(machine: &Machine, rounds: usize, measured: &[Measured]) -> Value {
 }
 
 fn judge(args: &Args, measured: &[Measured]) -> Result<(), BenchError> {
-    let slow = measured
-        .iter()
-        .find(|one| one.task.is_build() && one.all.value > GOAL_ALL);
-    match slow {
-        Some(one) if args.has(CHECK) => Err(BenchError::Missed {
-            goal: format!(
-                "{} took {:.3} × as long, at most {GOAL_ALL:.2} wanted",
-                one.task.describe(),
-                one.all.value
-            ),
-        }),
+    let missed = measured.iter().find_map(|one| {
+        let (way, base, goal, ratio) = one
+            .goals()
+            .into_iter()
+            .find(|(_, _, goal, ratio)| ratio.value > *goal)?;
+        let what = one.task.describe(one.size);
+        Some(format!(
+            "{what}: {} took {:.3} × {}, at most {goal:.2} wanted",
+            way.name(),
+            ratio.value,
+            base.name()
+        ))
+    });
+    match missed {
+        Some(goal) if args.has(CHECK) => Err(BenchError::Missed { goal }),
         Some(_) | None => Ok(()),
     }
 }

@@ -35,7 +35,7 @@ const NODE_FILES: Flag = Flag {
 const SANDBOX: Flag = Flag {
     name: "--sandbox",
     value: Some("NAME"),
-    help: "glee (default) or none, to see the noise",
+    help: "glee (default), cow (on a copy of the project) or none, to see the noise",
 };
 
 struct Measured {
@@ -136,17 +136,21 @@ fn bare(command: &[&str], dir: &Path) -> Result<Subject, BenchError> {
 
 fn boxed(args: &Args, command: &[&str], dir: &Path) -> Result<Subject, BenchError> {
     match args.value(SANDBOX) {
-        None | Some("glee") => {
-            let name = format!("{}, sandboxed", command.first().unwrap_or(&""));
-            Ok(Subject::new(&name, place::supervisor()?, dir, &home())
-                .args(["run", "--policy", "workspace", "--"])
-                .args(command))
-        }
+        None | Some("glee") => sandboxed("shared", command, dir),
+        // What each run leaves goes with the measurement, not to the user's state.
+        Some("cow") => Ok(sandboxed("cow", command, dir)?.env("XDG_STATE_HOME", &dir.with_file_name("state"))),
         Some("none") => bare(command, dir),
         Some(other) => Err(BenchError::Usage(format!(
-            "`--sandbox {other}` is neither glee nor none"
+            "`--sandbox {other}` is neither glee nor cow nor none"
         ))),
     }
+}
+
+fn sandboxed(workspace: &str, command: &[&str], dir: &Path) -> Result<Subject, BenchError> {
+    let name = format!("{}, sandboxed", command.first().unwrap_or(&""));
+    Ok(Subject::new(&name, place::supervisor()?, dir, &home())
+        .args(["run", "--policy", "workspace", "--workspace", workspace, "--"])
+        .args(command))
 }
 
 /// The real home: toolchains live there.

@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use glee_sandbox::plan;
 
 use crate::args_agents::AgentsCommand;
 use crate::args_config::ConfigCommand;
 use crate::args_context::ContextCommand;
 use crate::args_more::{DoctorArgs, PolicyCommand, TrustArgs};
 use crate::args_past::{AuditCommand, RunsCommand};
+use crate::args_tasks::{ApprovalsCommand, SubagentArgs, SubagentsArgs, TasksCommand};
 use crate::logs::LogsArgs;
+use crate::mcp::McpArgs;
 use crate::memory::MemoryCommand;
 use crate::sessions::SessionsCommand;
 
@@ -71,6 +74,18 @@ pub(crate) enum Command {
     Memory(MemoryCommand),
     /// Show and follow what subagents printed and what became of them
     Logs(LogsArgs),
+    /// Let a subagent work on a task in the sandbox
+    Subagent(SubagentArgs),
+    /// Let subagents work on several tasks at once
+    Subagents(SubagentsArgs),
+    /// List, show, wait for and cancel tasks
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor tasks list")]
+    Tasks(TasksCommand),
+    /// List the tasks that wait for approval, and approve or deny them
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor approvals list")]
+    Approvals(ApprovalsCommand),
+    /// Serve main agents over MCP, and enter the server in their configurations
+    Mcp(McpArgs),
     /// Print a completion script for a shell
     #[command(after_help = "Example:\n  source <(glee-supervisor completions bash)")]
     Completions {
@@ -99,6 +114,7 @@ impl Cli {
                 "--policy" => once(&mut run.policy, value.to_str()?.to_owned())?,
                 "--report" => once(&mut run.report, value.into())?,
                 "--project" => once(&mut project, value.into())?,
+                "--job" => once(&mut run.job, value.into())?,
                 "--read" => run.read.push(value.clone()),
                 "--write" => run.write.push(value.clone()),
                 "--env" => run.env.push(value.clone()),
@@ -173,7 +189,9 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) require_audit: bool,
 
-    /// How the project is given to the command
+    /// What the command gets in place of the project [default: the project itself]
+    ///
+    /// A copy may be written whatever the policy says of the project: nothing real can be touched
     #[arg(long, value_name = "HOW")]
     pub(crate) workspace: Option<Workspace>,
 
@@ -184,6 +202,13 @@ pub(crate) struct RunArgs {
     /// Look only at refused system calls, and print no summary of denials
     #[arg(long)]
     pub(crate) no_denials: bool,
+
+    /// As root: report also what Landlock recorded in the kernel's audit, which is on for all of the machine meanwhile
+    #[arg(long)]
+    pub(crate) kernel_audit: bool,
+    /// What a worker says about the task that this run is
+    #[arg(long, hide = true, value_name = "FILE")]
+    pub(crate) job: Option<PathBuf>,
 
     /// The command and its arguments, after `--`
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
@@ -206,9 +231,22 @@ pub(crate) enum Switch {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Workspace {
+    /// The project itself
     Shared,
+    /// A copy-on-write view: the project stays as it is, see `runs diff` and `runs apply`
     Cow,
+    /// A git worktree of the last commit, on a branch of its own
     Worktree,
+}
+
+impl Workspace {
+    pub(crate) fn wanted(asked: Option<Self>) -> plan::Workspace {
+        match asked {
+            Some(Self::Shared) | None => plan::Workspace::Shared,
+            Some(Self::Cow) => plan::Workspace::Cow,
+            Some(Self::Worktree) => plan::Workspace::Worktree,
+        }
+    }
 }
 
 /// `90`, `90s`, `1.5m`, `1h30m`, `250ms`.

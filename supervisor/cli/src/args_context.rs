@@ -38,7 +38,7 @@ pub(crate) struct PreviewArgs {
 }
 
 /// `name=value`.
-fn pair(text: &str) -> Result<(String, String), String> {
+pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         Some(_) | None => Err(format!("`{text}` is not NAME=VALUE")),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::args::Workspace;
 use crate::args_policy::{ExplainArgs, LearnArgs};
 
 #[derive(Debug, Args)]
@@ -65,6 +66,9 @@ Example:
         /// A profile's name, or a path to a YAML file [default: what `run` would take]
         #[arg(value_name = "NAME|FILE")]
         policy: Option<String>,
+        /// As if `run` had been given --workspace HOW
+        #[arg(long, value_name = "HOW")]
+        workspace: Option<Workspace>,
         /// Print JSON
         #[arg(long)]
         json: bool,

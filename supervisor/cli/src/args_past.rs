@@ -1,5 +1,6 @@
 //! The command line of what looks back: `runs` and `audit`.
 
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clap::Subcommand;
@@ -33,6 +34,46 @@ pub(crate) enum RunsCommand {
     /// Print the report of a run, byte for byte as it was stored
     #[command(after_help = "Example:\n  glee-supervisor runs report latest | jq .denials")]
     Report {
+        /// The id of a run, the beginning of one, or `latest`
+        #[arg(value_name = "ID|latest")]
+        run: String,
+    },
+    /// Show what a run changed in a copy of the project (`run --workspace cow`)
+    #[command(after_help = "\
+What the host would run later is shown first. Text is compared with the project as it is now.
+
+Example:
+  glee-supervisor runs diff latest")]
+    Diff {
+        /// The id of a run, the beginning of one, or `latest`
+        #[arg(value_name = "ID|latest", default_value = "latest")]
+        run: String,
+        /// List the names only
+        #[arg(long)]
+        names: bool,
+        /// Print JSON
+        #[arg(long, conflicts_with = "names")]
+        json: bool,
+    },
+    /// Take what a run changed in a copy into the project
+    #[command(after_help = "\
+All or nothing: if one of the names is not what it was when the run ended, nothing is applied. Names
+that a run could not have written in the project itself (.git/hooks, .envrc and their kin) are never
+applied. What was taken whole is forgotten; the rest stays until it is discarded.
+
+Example:
+  glee-supervisor runs apply latest src/main.rs")]
+    Apply {
+        /// The id of a run, the beginning of one, or `latest`
+        #[arg(value_name = "ID|latest")]
+        run: String,
+        /// Only what lies at or below these, from the project
+        #[arg(value_name = "PATH")]
+        paths: Vec<PathBuf>,
+    },
+    /// Forget what a run changed in a copy
+    #[command(after_help = "Example:\n  glee-supervisor runs discard latest")]
+    Discard {
         /// The id of a run, the beginning of one, or `latest`
         #[arg(value_name = "ID|latest")]
         run: String,

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
+use crate::args::Workspace;
+
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("question").args(["path", "net", "env", "syscall"]).required(true).multiple(true))]
 #[command(after_help = "\
@@ -60,6 +62,10 @@ pub(crate) struct ExplainArgs {
     /// As if `run` had been given --env NAME[=VALUE]
     #[arg(long, value_name = "NAME[=VALUE]")]
     pub(crate) with_env: Vec<OsString>,
+
+    /// As if `run` had been given --workspace HOW
+    #[arg(long, value_name = "HOW")]
+    pub(crate) with_workspace: Option<Workspace>,
 
     /// Print JSON
     #[arg(long)]

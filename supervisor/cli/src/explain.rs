@@ -9,6 +9,7 @@ use glee_engine::text::visible;
 use glee_policy::Flags;
 use glee_sandbox::answer::Use;
 
+use crate::args::Workspace;
 use crate::args_policy::ExplainArgs;
 use crate::policy::PLANNED;
 use crate::print::{self, Paint};
@@ -50,7 +51,8 @@ fn answer(arguments: ExplainArgs, project: Option<PathBuf>) -> Result<i32, Refus
         env: arguments.with_env,
         timeout: None,
     };
-    let options = Options::to_look(policy, project, flags, command);
+    let mut options = Options::to_look(policy, project, flags, command);
+    options.workspace = Workspace::wanted(arguments.with_workspace);
     let prepared = run::prepare(&options, PLANNED)?;
     let answers: Vec<Explained> = questions
         .iter()

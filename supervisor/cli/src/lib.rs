@@ -2,6 +2,7 @@
 
 mod agents;
 mod agents_new;
+mod approvals;
 mod args;
 mod args_agents;
 mod args_config;
@@ -9,20 +10,27 @@ mod args_context;
 mod args_more;
 mod args_past;
 mod args_policy;
+mod args_tasks;
 mod audit;
 mod config;
 mod context;
+mod copies;
 mod doctor;
 mod explain;
 mod learn;
 mod logs;
+mod mcp;
 mod memory;
 mod policy;
 mod print;
 mod run;
 mod runs;
 mod sessions;
+mod stub;
+mod subagent;
+mod subagents;
 mod summary;
+mod tasks;
 mod trust;
 
 use std::ffi::{OsStr, OsString};
@@ -30,6 +38,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use glee_engine::tasks::cli::STUB;
+use glee_engine::tasks::{WORKER, worker};
 
 use args::{Cli, Command};
 use glee_sandbox::contained;
@@ -39,6 +49,9 @@ pub fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     if std::process::id() == 1 && arguments.get(1).is_some_and(|word| word == contained::NAME) {
         contained::main();
+    }
+    if let Some(status) = hidden(&arguments) {
+        return ExitCode::from(u8::try_from(status & 0xff).unwrap_or(1));
     }
     let cli = match Cli::plain_run(&arguments).map_or_else(|| Cli::try_parse_from(&arguments), Ok) {
         Ok(cli) => cli,
@@ -59,9 +72,23 @@ pub fn main() -> ExitCode {
         Command::Sessions(command) => sessions::sessions(command, project),
         Command::Memory(command) => memory::memory(command, project),
         Command::Logs(arguments) => logs::logs(&arguments, project),
+        Command::Subagent(arguments) => subagent::subagent(arguments, project),
+        Command::Subagents(arguments) => subagents::subagents(&arguments, project),
+        Command::Tasks(command) => tasks::tasks(command, project),
+        Command::Approvals(command) => approvals::approvals(command, project),
+        Command::Mcp(arguments) => mcp::mcp(arguments, project),
         Command::Completions { shell } => completions(shell, arguments.first()),
     };
     ExitCode::from(u8::try_from(status & 0xff).unwrap_or(1))
+}
+
+/// What this program is to itself: a worker, and the stub agent.
+fn hidden(arguments: &[OsString]) -> Option<i32> {
+    match arguments {
+        [_, word, project] if word == WORKER => Some(i32::from(worker::work(Path::new(project)).is_err())),
+        [_, word] if word == STUB => Some(stub::work()),
+        _ => None,
+    }
 }
 
 /// Help goes to stdout with status 0. A mistake in `run` is a refusal: 125, as nothing was started.

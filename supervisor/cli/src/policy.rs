@@ -13,6 +13,7 @@ use glee_engine::text::{columns, visible};
 use glee_policy::Flags;
 use serde::Serialize;
 
+use crate::args::Workspace;
 use crate::args_more::PolicyCommand;
 use crate::print::{self, Paint};
 use crate::run::announce_policy;
@@ -29,7 +30,12 @@ pub(crate) fn policy(command: PolicyCommand, project: Option<PathBuf>) -> i32 {
         PolicyCommand::Check { file, json } => check(&file, project.as_deref(), json),
         PolicyCommand::Explain(arguments) => Ok(explain::run(arguments, project)),
         PolicyCommand::Learn(arguments) => Ok(learn::run(arguments, project)),
-        PolicyCommand::Plan { policy, json, command } => plan(policy, project, json, command),
+        PolicyCommand::Plan {
+            policy,
+            workspace,
+            json,
+            command,
+        } => plan(policy, project, workspace, json, command),
     };
     done.unwrap_or_else(|refusal| print::refusal(&refusal, 1))
 }
@@ -148,14 +154,22 @@ fn check(file: &Path, project: Option<&Path>, json: bool) -> Result<i32, Refusal
     Ok(print::bytes(format!("ok{about}\n").as_bytes(), 0))
 }
 
-fn plan(policy: Option<String>, project: Option<PathBuf>, json: bool, command: Vec<OsString>) -> Result<i32, Refusal> {
+fn plan(
+    policy: Option<String>,
+    project: Option<PathBuf>,
+    workspace: Option<Workspace>,
+    json: bool,
+    command: Vec<OsString>,
+) -> Result<i32, Refusal> {
     let command = if command.is_empty() {
         vec!["/bin/sh".into()]
     } else {
         command
     };
     let flags = Flags::none(std::env::current_dir().unwrap_or_default());
-    let prepared = run::prepare(&Options::to_look(policy, project, flags, command), PLANNED)?;
+    let mut options = Options::to_look(policy, project, flags, command);
+    options.workspace = Workspace::wanted(workspace);
+    let prepared = run::prepare(&options, PLANNED)?;
     announce_policy(&prepared.selected);
     let view = PlanView::new(&prepared.selected.policy.name, &prepared.plan);
     Ok(if json {

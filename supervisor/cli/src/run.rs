@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use glee_engine::agent::overlay::Overlay;
 use glee_engine::audit::record::Need;
-use glee_engine::run::{self, Observe, Options, Prepared, Purpose};
+use glee_engine::run::{self, Finished, Observe, Options, Prepared, Purpose, Records};
 use glee_engine::select::Selected;
+use glee_engine::tasks::job::Job;
 use glee_engine::text::visible;
 use glee_engine::trust::Standing;
 use glee_policy::{Flags, resolved};
@@ -16,9 +17,15 @@ use crate::{print, summary};
 
 /// Runs the command and returns the exit status.
 pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
-    let unsupported = unsupported(&arguments);
     let observe = observe(&arguments);
     let summary = !arguments.no_denials;
+    let job = match arguments.job.as_deref().map(job).transpose() {
+        Ok(job) => job,
+        Err(error) => {
+            print::error(&format!("cannot take up the job: {error}"), None);
+            return 125;
+        }
+    };
     let cwd = std::env::current_dir().unwrap_or_default();
     let options = Options {
         purpose: Purpose::Work,
@@ -44,17 +51,16 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
             Need::Wanted
         },
         observe,
+        workspace: Workspace::wanted(arguments.workspace),
+        records: if arguments.kernel_audit {
+            Records::Take
+        } else {
+            Records::Leave
+        },
         backend: arguments.backend.map(backend),
+        job,
         command: arguments.command,
     };
-    if let Some(what) = unsupported {
-        let reason = format!("cannot honour `{what}`");
-        print::error(&reason, Some("this version has not learned it yet; leave it out"));
-        if let Some(error) = run::refused(&options, &reason) {
-            print::error(&format!("cannot write the report: {error}"), None);
-        }
-        return 125;
-    }
     let finished = run::run(&options, &mut announce);
     if let Some(refusal) = &finished.refusal {
         print::refusal(refusal, finished.status);
@@ -92,6 +98,7 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
             Some("look yourself: find DIR -newerct TIME -perm /6000"),
         );
     }
+    tell_workspace(&finished);
     if let Some(error) = &finished.audit_error {
         print::warning(
             &format!("this run is not wholly in the audit log: {error}"),
@@ -108,6 +115,56 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
     finished.status
 }
 
+/// What became of a copy.
+fn tell_workspace(finished: &Finished) {
+    let workspace = &finished.report.workspace;
+    if let Some(error) = &finished.lost {
+        print::error(
+            &format!("what the command changed in its copy is lost: {error}"),
+            Some(error.help()),
+        );
+    }
+    if let Some(run) = &workspace.kept {
+        let (created, changed, deleted) = (workspace.created, workspace.changed, workspace.deleted);
+        print::note(&format!(
+            "{created} created, {changed} changed, {deleted} deleted in a copy; the project is as it was\n  \
+             see it:     glee-supervisor runs diff {run}\n  take it:    glee-supervisor runs apply {run}\n  \
+             forget it:  glee-supervisor runs discard {run}"
+        ));
+    }
+    if let (Some(branch), Some(path)) = (&workspace.branch, &workspace.path) {
+        let path = visible(path);
+        let also = if workspace.uncommitted {
+            ", and changes in no commit"
+        } else {
+            ""
+        };
+        let noun = if workspace.commits == 1 { "commit" } else { "commits" };
+        print::note(&format!(
+            "{} {noun} on the branch `{branch}`{also}\n  worktree:   {path}\n  take it:    git merge {branch}\n  \
+             forget it:  git worktree remove --force {path} && git branch -D {branch}",
+            workspace.commits
+        ));
+    }
+    if let Some(first) = workspace.not_kept.first() {
+        print::warning(
+            &format!(
+                "not all that changed is kept: `{}` and {} more",
+                visible(first),
+                workspace.not_kept.len() - 1
+            ),
+            Some("`limits.disk_mb` bounds it; `runs apply RUN PATH` takes single paths"),
+        );
+    }
+}
+
+/// What a worker says, for as long as it lives.
+fn job(path: &Path) -> std::io::Result<Job> {
+    let job = Job::read(path)?;
+    job.stay_with_worker()?;
+    Ok(job)
+}
+
 /// How closely to look at what the command tries.
 fn observe(arguments: &RunArgs) -> Observe {
     match (arguments.no_denials, arguments.explain) {
@@ -116,15 +173,6 @@ fn observe(arguments: &RunArgs) -> Observe {
         (false, false) if arguments.report.is_some() || summary::is_wanted() => Observe::Attempts,
         // Looking takes time, and nobody would read of it.
         (false, false) => Observe::Nothing,
-    }
-}
-
-/// A flag that would be silently ignored is refused instead.
-fn unsupported(arguments: &RunArgs) -> Option<&'static str> {
-    match arguments.workspace {
-        Some(Workspace::Cow) => Some("--workspace cow"),
-        Some(Workspace::Worktree) => Some("--workspace worktree"),
-        Some(Workspace::Shared) | None => None,
     }
 }
 
@@ -140,6 +188,9 @@ fn backend(typed: Backend) -> resolved::Backend {
 /// What must be said before the command starts.
 pub(crate) fn announce(prepared: &Prepared) {
     announce_policy(&prepared.selected);
+    if let Some(remark) = prepared.remark {
+        print::note(remark);
+    }
     if let Some(note) = prepared.overlay.as_ref().and_then(Overlay::note) {
         print::note(&note);
     }

@@ -1,4 +1,4 @@
-//! `runs list`, `show`, `report` and `prune`.
+//! `runs list`, `show`, `report` and `prune`. What is left in copies is in `copies`.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -12,6 +12,7 @@ use glee_engine::text::{columns, visible};
 use serde_json::Value;
 
 use crate::args_past::RunsCommand;
+use crate::copies;
 use crate::print::{self, Paint};
 
 /// What went wrong, and what to do about it.
@@ -41,6 +42,9 @@ pub(crate) fn runs(command: RunsCommand, project: Option<PathBuf>) -> i32 {
         RunsCommand::List { number, json } => list(number, project, json),
         RunsCommand::Show { run, json } => show(&run, json),
         RunsCommand::Report { run } => report(&run).map(|bytes| print::bytes(&bytes, 0)),
+        RunsCommand::Diff { run, names, json } => return copies::diff(&run, names, json),
+        RunsCommand::Apply { run, paths } => return copies::apply(&run, &paths),
+        RunsCommand::Discard { run } => return copies::discard(&run),
         RunsCommand::Prune { keep, older_than, json } => {
             let keep = Keep {
                 runs: keep.unwrap_or(Keep::USUAL.runs),

@@ -8,6 +8,8 @@ use clap::Subcommand;
 use glee_engine::clock::Moment;
 use glee_engine::project::{Scene, SceneError};
 use glee_engine::sessions::{Checked, Listed, Session, SessionError, SessionId, Sessions};
+use glee_engine::settings::store::{self as configuration, ConfigError};
+use glee_engine::tasks::intake;
 use glee_engine::text::columns;
 use serde::Serialize;
 
@@ -43,9 +45,9 @@ pub(crate) enum SessionsCommand {
     /// Delete the sessions that nobody has used for some days
     #[command(after_help = "Example:\n  glee-supervisor sessions prune --days 30")]
     Prune {
-        /// How many days a session is kept
-        #[arg(long, value_name = "DAYS", default_value_t = 7)]
-        days: u32,
+        /// How many days a session is kept [default: `sessions.expiry_days`, which is 7 if not set]
+        #[arg(long, value_name = "DAYS")]
+        days: Option<u32>,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -55,6 +57,13 @@ pub(crate) enum SessionsCommand {
 enum Problem {
     Scene(SceneError),
     Session(SessionError),
+    Config(ConfigError),
+}
+
+impl From<ConfigError> for Problem {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error)
+    }
 }
 
 impl From<SceneError> for Problem {
@@ -82,6 +91,8 @@ pub(crate) fn sessions(command: SessionsCommand, project: Option<PathBuf>) -> i3
         match problem {
             Problem::Scene(error) => print::error(&error.to_string(), None),
             Problem::Session(error) => print::error(&error.to_string(), Some(error.help())),
+            Problem::Config(error) if error.has_place() => print::note(&error.to_string()),
+            Problem::Config(error) => print::error(&error.to_string(), error.help().as_deref()),
         }
         1
     })
@@ -227,12 +238,29 @@ fn delete(project: Option<&Path>, ids: &[SessionId]) -> Result<i32, Problem> {
             status = 1;
         }
     }
+    forget(project, sessions.as_ref())?;
     Ok(status)
 }
 
-fn prune(project: Option<&Path>, days: u32, json: bool) -> Result<i32, Problem> {
-    let kept = Duration::from_secs(u64::from(days) * DAY);
-    let gone = find(project)?.map_or(Ok(Vec::new()), |sessions| sessions.prune(kept, Moment::now()))?;
+/// What the CLIs have kept of sessions that are gone goes too.
+fn forget(project: Option<&Path>, sessions: Option<&Sessions>) -> Result<(), Problem> {
+    let scene = Scene::find(project)?;
+    if let Some(Err(error)) = sessions.map(|sessions| glee_engine::tasks::forget(&scene.project, sessions)) {
+        print::warning(&format!("what the CLIs kept of them is still there: {error}"), None);
+    }
+    Ok(())
+}
+
+fn prune(project: Option<&Path>, days: Option<u32>, json: bool) -> Result<i32, Problem> {
+    let kept = match days {
+        Some(days) => Duration::from_secs(u64::from(days) * DAY),
+        None => intake::kept(&configuration::load(&Scene::find(project)?)?.settings),
+    };
+    let sessions = find(project)?;
+    let gone = sessions
+        .as_ref()
+        .map_or(Ok(Vec::new()), |sessions| sessions.prune(kept, Moment::now()))?;
+    forget(project, sessions.as_ref())?;
     if json {
         return Ok(print::json(&gone, 0));
     }

@@ -53,6 +53,32 @@ pub struct Attempt {
     /// The policy line that would allow it.
     pub hint: Option<String>,
     pub count: u64,
+    /// The first who made it, for whoever can tell a process by its port.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clients: Vec<Client>,
+    /// How many were made by others, or by nobody knows whom.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub others: u64,
+}
+
+fn is_none(others: &u64) -> bool {
+    *others == 0
+}
+
+/// The most clients that a row names.
+pub const MOST_CLIENTS: usize = 16;
+
+/// Where an attempt came from: a port of the sandbox's own addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Client {
+    Tcp(u16),
+    Udp(u16),
+}
+
+tokio::task_local! {
+    /// Who is being served: every attempt that is entered meanwhile is this client's.
+    pub(crate) static CLIENT: Client;
 }
 
 type Key = (String, u16, Via, Outcome, Option<String>);
@@ -128,7 +154,14 @@ impl Ledger {
             rule,
             hint,
             count: 0,
+            clients: Vec::new(),
+            others: 0,
         });
+        match CLIENT.try_with(|client| *client) {
+            Ok(client) if row.clients.contains(&client) => {}
+            Ok(client) if row.clients.len() < MOST_CLIENTS => row.clients.push(client),
+            Ok(_) | Err(_) => row.others = row.others.saturating_add(1),
+        }
         row.bytes_up = row.bytes_up.saturating_add(counts.up.get());
         row.bytes_down = row.bytes_down.saturating_add(counts.down.get());
         row.count = row.count.saturating_add(1);

@@ -22,6 +22,8 @@ fn equal_attempts_share_a_row_and_their_bytes_add_up() {
         add(&track.counts.down, 100);
     }
     let expected = Attempt {
+        clients: Vec::new(),
+        others: 3,
         host: "a.example".to_owned(),
         port: 443,
         verdict: Outcome::Allowed,
@@ -80,7 +82,10 @@ fn a_row_reads_as_the_report_says() {
         "host": "a.example", "port": 0, "verdict": "refused", "via": "dns", "bytes_up": 0, "bytes_down": 0,
         "reason": "no rule allows it", "rule": null, "hint": "network: {allow: [\"a.example\"]}", "count": 1,
     }]);
-    assert_eq!(serde_json::to_value(ledger.rows().0).unwrap(), expected);
+    // Whose it was is for the supervisor, which leaves it out.
+    let (rows, _) = ledger.rows();
+    let rows: Vec<Attempt> = rows.into_iter().map(|row| Attempt { others: 0, ..row }).collect();
+    assert_eq!(serde_json::to_value(rows).unwrap(), expected);
 }
 
 #[test]
@@ -96,4 +101,28 @@ proptest! {
         prop_assert!(kept.bytes().all(|byte| (b' '..=b'~').contains(&byte)));
         prop_assert!(kept.len() <= limit + 3);
     }
+}
+
+#[test]
+fn clients_are_named_up_to_a_bound_and_the_rest_is_counted() {
+    let ledger = Ledger::new();
+    let refusal = Refusal::new(crate::refusal::Kind::Forbidden, "no");
+    let by = |client| CLIENT.sync_scope(client, || ledger.refuse(Via::Dns, "a.example", 0, &refusal));
+    for _ in 0..2 {
+        by(Client::Udp(7));
+        by(Client::Tcp(7));
+    }
+    let named = |ledger: &Ledger| {
+        ledger
+            .rows()
+            .0
+            .first()
+            .map(|row| (row.clients.clone(), row.others, row.count))
+    };
+    assert_eq!(named(&ledger), Some((vec![Client::Udp(7), Client::Tcp(7)], 0, 4)));
+    for port in 100..200 {
+        by(Client::Tcp(port));
+    }
+    let (clients, others, count) = named(&ledger).unwrap();
+    assert_eq!((clients.len(), others, count), (MOST_CLIENTS, 86, 104));
 }

@@ -27,7 +27,7 @@ use crate::doors::{Door, DoorKind};
 use crate::limits::{Limits, Slots};
 use crate::names::NameSink;
 use crate::proxy::{Desk, http, socks, transparent};
-use crate::record::{Ledger, Via};
+use crate::record::{CLIENT, Client, Ledger, Via};
 use crate::refusal::{Kind, Refusal};
 use crate::report::Report;
 use crate::rules::Rules;
@@ -191,21 +191,21 @@ fn listener(socket: OwnedFd) -> io::Result<TcpListener> {
 
 async fn accept(listener: TcpListener, room: Room, slots: Rc<Slots>, limits: Limits) {
     loop {
-        let Ok((client, _)) = listener.accept().await else {
+        let Ok((client, from)) = listener.accept().await else {
             sleep(PAUSE).await;
             continue;
         };
         let room = room.clone();
         if let Some(slot) = slots.connection() {
-            spawn_local(async move {
+            spawn_local(CLIENT.scope(Client::Tcp(from.port()), async move {
                 enter(room, client).await;
                 drop(slot);
-            });
+            }));
         } else if let Some(slot) = slots.farewell() {
-            spawn_local(async move {
+            spawn_local(CLIENT.scope(Client::Tcp(from.port()), async move {
                 turn_away(room, client, limits).await;
                 drop(slot);
-            });
+            }));
         } else {
             reset_on_drop(&client);
         }

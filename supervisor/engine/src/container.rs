@@ -7,7 +7,7 @@ use glee_container::plan::ContainerPlan;
 use glee_container::{Container, Engine, Facts, Refused, RunDirError};
 use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Backend, Runtime};
-use glee_sandbox::plan::SandboxPlan;
+use glee_sandbox::plan::{Records, SandboxPlan};
 use glee_sandbox::survey::{FoundCommand, NotFound};
 
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +16,8 @@ pub enum ContainerError {
     Refused(#[from] Refused),
     #[error(transparent)]
     RunDir(#[from] RunDirError),
+    #[error("cannot honour `--kernel-audit`: what Landlock records of a container is not told apart from others'")]
+    Records,
 }
 
 impl ContainerError {
@@ -24,6 +26,7 @@ impl ContainerError {
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Refused(error) => error.help(),
+            Self::Records => Some("leave it out, or use `--backend native`".to_owned()),
             Self::RunDir(_) => Some("remove it, if it is yours; it is made anew".to_owned()),
         }
     }
@@ -85,6 +88,9 @@ pub fn settings(plan: &SandboxPlan, policy: &ResolvedPolicy) -> Result<Option<Se
             .into()),
         };
     };
+    if plan.records == Records::Take {
+        return Err(ContainerError::Records);
+    }
     let plan = glee_container::lower::lower(plan, policy, &Facts::of(engine))?;
     Ok(Some(Settings { engine, plan }))
 }

@@ -35,6 +35,12 @@ impl Judge for Later<'_> {
 }
 
 impl Later<'_> {
+    /// Does git read it, or run it, or take it for the way to another repository? `inside` is from the project.
+    pub(crate) fn is_of_git(inside: &Path, kind: FileKind) -> bool {
+        let named = inside.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
+        by_git(inside).is_some() || (named && kind != FileKind::Dir)
+    }
+
     fn reason(&self, found: &Found<'_>) -> Option<&'static str> {
         // What lies above the project has names of its own.
         let inside = found.path.strip_prefix(self.project).unwrap_or(found.path);

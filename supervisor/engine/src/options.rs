@@ -5,10 +5,12 @@ use std::path::PathBuf;
 
 use glee_policy::Flags;
 use glee_policy::resolved::Backend;
+use glee_sandbox::plan::{Records, Workspace};
 use glee_sandbox::receipt::Wish;
 use glee_sandbox::seccomp::Observe;
 
 use crate::audit::record::Need;
+use crate::tasks::job::Job;
 
 /// What a run is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +37,12 @@ pub struct Options {
     pub audit: Need,
     /// How much of what the command tries is looked at for the report.
     pub observe: Observe,
+    /// What lies at the project's path.
+    pub workspace: Workspace,
+    /// Are Landlock's own records taken from the kernel's audit?
+    pub records: Records,
+    /// For a run that a worker has started.
+    pub job: Option<Job>,
     pub command: Vec<OsString>,
 }
 
@@ -53,6 +61,9 @@ impl Options {
             backend: None,
             audit: Need::Wanted,
             observe: Observe::Attempts,
+            workspace: Workspace::Shared,
+            records: Records::Leave,
+            job: None,
             command,
         }
     }

@@ -11,6 +11,7 @@ use crate::plan_view::{LimitView, SeccompView, StepView};
 pub(crate) fn step_view(step: Step, plan: &SandboxPlan) -> StepView {
     let identity = &plan.identity;
     let what = match step {
+        Step::Workspace => plan.workspace.name().to_owned(),
         Step::Cgroup => cgroup(plan),
         Step::Placeholders => count(plan.placeholders.len(), "name"),
         Step::Watch => count(plan.watches.len() + plan.glob_watches.len(), "rule"),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
+use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -12,101 +13,32 @@ use glee_container::Container;
 use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Isolation, Mode, Network};
 use glee_sandbox::launch::vessel::Vessel;
-use glee_sandbox::launch::{self, Judge, LaunchError, Serve};
-use glee_sandbox::lower::{self, Kernel, LowerError, Request};
-use glee_sandbox::plan::SandboxPlan;
+use glee_sandbox::launch::{self, Aid, Judge, LaunchError, Leaving, Serve};
+use glee_sandbox::lower::{self, Kernel, Request};
+pub use glee_sandbox::plan::Records;
+use glee_sandbox::plan::{SandboxPlan, Workspace};
 pub use glee_sandbox::seccomp::Observe;
-use glee_sandbox::survey::{self, Caller, NotFound, Setting, SurveyError, find_command};
+use glee_sandbox::survey::{self, Caller, Setting, find_command};
 use glee_sandbox::sys::{landlock, process, term};
 
-use crate::agent::key::KeyError;
 use crate::agent::overlay::{self, Overlay};
 use crate::audit::LogError;
-use crate::audit::guard::{self, OwnState};
+use crate::audit::guard;
 use crate::audit::place::state_dir;
 use crate::audit::record::Recorder;
-use crate::container::{self, ContainerError};
-use crate::egress::{self, Egress, EgressError};
+use crate::container;
+use crate::egress::{self, Egress};
 use crate::later::Later;
 use crate::library::config_dir;
 pub use crate::options::{Options, Purpose};
 use crate::project::{Scene, SceneError};
+pub use crate::refusal::Refusal;
 use crate::report::{Destination, ModelReport, PolicyId, Report};
 use crate::run_id::run_id;
-use crate::select::{self, SelectError, Selected};
-
-/// Why nothing ran.
-#[derive(Debug, thiserror::Error)]
-pub enum Refusal {
-    #[error(transparent)]
-    Scene(#[from] SceneError),
-    #[error(transparent)]
-    Select(#[from] SelectError),
-    #[error(transparent)]
-    Command(#[from] NotFound),
-    #[error(transparent)]
-    Survey(#[from] SurveyError),
-    #[error(transparent)]
-    Key(#[from] KeyError),
-    #[error(transparent)]
-    Egress(#[from] EgressError),
-    #[error(transparent)]
-    Lower(#[from] LowerError),
-    #[error(transparent)]
-    Launch(#[from] LaunchError),
-    #[error(transparent)]
-    Container(#[from] ContainerError),
-    #[error("cannot write the report to `{}`: {error}", .to.display())]
-    Report { to: PathBuf, error: std::io::Error },
-    #[error("no command was given")]
-    NoCommand,
-    #[error(transparent)]
-    OwnState(#[from] OwnState),
-    #[error("the run cannot be entered in the audit log: {0}")]
-    Audit(LogError),
-}
-
-impl Refusal {
-    /// 125, but for a command that is not there or cannot be executed.
-    #[must_use]
-    pub fn exit_status(&self) -> i32 {
-        match self {
-            Self::Command(not_found) => not_found.exit_status(),
-            Self::Scene(_)
-            | Self::Select(_)
-            | Self::Survey(_)
-            | Self::Key(_)
-            | Self::Egress(_)
-            | Self::Lower(_)
-            | Self::Launch(_)
-            | Self::Container(_)
-            | Self::Report { .. }
-            | Self::OwnState(_)
-            | Self::Audit(_)
-            | Self::NoCommand => 125,
-        }
-    }
-
-    #[must_use]
-    pub fn help(&self) -> Option<String> {
-        match self {
-            Self::Lower(error) => Some(error.help().to_owned()),
-            Self::Launch(error) => error.help(),
-            Self::Container(error) => error.help(),
-            Self::Key(error) => Some(error.help().to_owned()),
-            Self::Select(SelectError::Trust(error)) => Some(error.help().to_owned()),
-            Self::Scene(_)
-            | Self::Select(_)
-            | Self::Command(_)
-            | Self::Survey(_)
-            | Self::Egress(_)
-            | Self::NoCommand => None,
-            Self::OwnState(error) => Some(error.help().to_owned()),
-            Self::Audit(error) => Some(error.help().to_owned()),
-            Self::Report { .. } => Some("the directory must exist and be writable for you".to_owned()),
-        }
-    }
-}
+use crate::select::{self, Selected};
+use crate::stage::{self, Stage, StageError};
+use crate::tasks::job::Job;
+use crate::workspaces::StoreError;
 
 /// What the caller should hear besides the command's own output.
 #[derive(Debug)]
@@ -117,27 +49,40 @@ pub struct Finished {
     pub report_error: Option<std::io::Error>,
     /// Why the run is not, or not wholly, in the audit log.
     pub audit_error: Option<LogError>,
+    /// Why what changed in a copy is lost.
+    pub lost: Option<StoreError>,
 }
 
 /// Runs the command. `notice` is called with what must be said before it starts.
 pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
-    let mut report = Report::new(&run_id(), &options.command, SystemTime::now());
+    let id = options
+        .job
+        .as_ref()
+        .map_or_else(run_id, |job| job.task.as_str().to_owned());
+    let mut report = Report::new(&id, &options.command, SystemTime::now());
     let mut audit = Recorder::open();
     let opened = options
         .report
         .as_ref()
         .map(|to| Destination::open(to).map_err(|error| Refusal::Report { to: to.clone(), error }));
+    let mut lost = None;
     let (destination, result) = match opened.transpose() {
-        Ok(destination) => (destination, attempt(options, &mut report, &mut audit, notice)),
+        Ok(destination) => {
+            let mut stage = None;
+            let result = attempt(options, &mut report, &mut audit, &mut stage, notice);
+            lost = stage.and_then(|stage| stage.finish(&mut report));
+            (destination, result)
+        }
         Err(refusal) => (None, Err(refusal)),
     };
-    let (status, refusal) = match result {
-        Ok(status) => (status, None),
+    // Who is leaving has done so when this function returns.
+    let (status, refusal, _leaving) = match result {
+        Ok((status, leaving)) => (status, None, Some(leaving)),
         Err(refusal) => {
             report.reason = Some(refusal.to_string());
             report.exit_code = Some(refusal.exit_status());
             report.project = report.project.or_else(|| found_project(options));
-            (refusal.exit_status(), Some(refusal))
+            (refusal.exit_status(), Some(refusal), None)
         }
     };
     audit.finished(&report);
@@ -148,6 +93,7 @@ pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
         refusal,
         report_error,
         audit_error: audit.trouble,
+        lost,
     }
 }
 
@@ -160,9 +106,22 @@ fn attempt(
     options: &Options,
     report: &mut Report,
     audit: &mut Recorder,
+    stage: &mut Option<Stage>,
     notice: &mut dyn FnMut(&Prepared),
-) -> Result<i32, Refusal> {
-    let prepared = prepare(options, &report.run_id)?;
+) -> Result<(i32, Leaving), Refusal> {
+    report.workspace.kind = options.workspace.name();
+    let mut scout = None;
+    let prepared = prepare_on(options, &report.run_id, &mut |policy, scene, reach| {
+        *stage = Stage::set(options.workspace, policy, scene, &report.run_id)?;
+        let walled = policy.mode == Mode::Restricted && policy.isolation == Isolation::Namespaces;
+        let native = container::engine(policy.backend).is_none();
+        scout = (walled && native && reach == Reach::Nothing)
+            .then(launch::Scout::send)
+            .flatten();
+        Ok(())
+    })?;
+    let remark = stage.as_ref().and_then(Stage::remark);
+    let prepared = Prepared { remark, ..prepared };
     notice(&prepared);
     let policy = &prepared.selected.policy;
     report.policy = PolicyId {
@@ -176,7 +135,7 @@ fn attempt(
         .map(|name| name.to_string_lossy().into_owned())
         .collect();
     report.omitted.clone_from(&prepared.plan.omitted);
-    describe(policy, report);
+    report.describe(policy);
     report.model = prepared.overlay.as_ref().map(ModelReport::new);
     let egress = prepared.egress.as_ref().map(|egress| egress as &dyn Serve);
     let contained = container::settings(&prepared.plan, policy)?;
@@ -191,14 +150,32 @@ fn attempt(
     };
     // For the written report only: looking at every file is not free.
     let judge = options.report.as_ref().map(|_| &later as &dyn Judge);
-    audit.started(report, options.audit).map_err(Refusal::Audit)?;
-    let run_id = &report.run_id;
+    let run_id = report.run_id.clone();
     let container = contained
-        .map(|settings| settings.container(&prepared.plan, run_id))
+        .map(|settings| settings.container(&prepared.plan, &run_id))
         .transpose()?;
+    let mut unrecorded = None;
+    let mut enter = || match audit.started(report, options.audit) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            unrecorded = Some(error);
+            ControlFlow::Break(())
+        }
+    };
+    let aid = Aid {
+        serve: egress,
+        judge,
+        scout,
+        layers: stage.as_ref().map(Stage::layers).unwrap_or_default(),
+        vessel: container.as_ref().map(|container| container as &dyn Vessel),
+        meanwhile: &mut enter,
+    };
     let plan = container.as_ref().map_or(&prepared.plan, Container::sandbox);
-    let vessel = container.as_ref().map(|container| container as &dyn Vessel);
-    let outcome = launch::run(plan, egress, judge, vessel).inspect_err(|error| {
+    let launched = launch::run(plan, aid);
+    if let Some(error) = unrecorded {
+        return Err(Refusal::Audit(error));
+    }
+    let (outcome, leaving) = launched.inspect_err(|error| {
         if let LaunchError::Canary { receipt } = error {
             report.fail_receipt(receipt);
         }
@@ -207,7 +184,7 @@ fn attempt(
     report.take_changes(&outcome, &prepared.project);
     let status = report.conclude(&outcome, prepared.plan.receipt);
     report.sign_receipt();
-    Ok(status)
+    Ok((status, leaving))
 }
 
 /// A profile by the name it is asked for, any other policy by its file.
@@ -244,14 +221,39 @@ pub struct Prepared {
     /// Variables that do not pass.
     pub withheld: Vec<OsString>,
     pub home: Option<PathBuf>,
+    /// What the caller should hear of what lies at the project's path.
+    pub remark: Option<&'static str>,
 }
 
-/// From what was typed to a plan.
+/// From what was typed to a plan. Changes nothing.
 pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
+    prepare_on(options, run_id, &mut |_, _, _| Ok(()))
+}
+
+/// What a run reaches of the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Nothing,
+    Something,
+}
+
+/// As `prepare`; `set` is called when all is decided but what the survey finds, and puts in place what it is to see.
+fn prepare_on(
+    options: &Options,
+    run_id: &str,
+    set: &mut dyn FnMut(&ResolvedPolicy, &Scene, Reach) -> Result<(), StageError>,
+) -> Result<Prepared, Refusal> {
     let scene = Scene::find(options.project.as_deref())?;
     let mut selected = select::select(options.policy.as_deref(), &scene)?;
     select::add_flags(&mut selected, &options.flags, &scene)?;
     selected.policy.backend = options.backend.unwrap_or(selected.policy.backend);
+    if options.workspace != Workspace::Shared {
+        stage::check(options.workspace, &selected.policy)?;
+        select::add_workspace(&mut selected, &scene)?;
+    }
+    if let Some(job) = &options.job {
+        selected.policy = job.narrow(selected.policy, &scene)?;
+    }
     let name = options.command.first().ok_or(Refusal::NoCommand)?;
     let here = env::current_dir().map_err(SceneError::NoCwd)?;
     let found = || find_command(name, &here, env::var_os("PATH").as_deref());
@@ -271,9 +273,15 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
     add(&mut passed, overlay.as_ref().map(|overlay| overlay.env.clone()));
     let (config, state) = (config_dir(), state_dir());
     guard::check(policy, state.as_deref())?;
+    let reach = match (&egress, &policy.network) {
+        (None, Network::Off) => Reach::Nothing,
+        (Some(_), _) | (None, Network::Names { .. } | Network::Host) => Reach::Something,
+    };
+    set(policy, &scene, reach)?;
     let setting = Setting {
         project: &scene.project,
-        cwd: &scene.cwd,
+        // A worktree has only what was committed.
+        cwd: if scene.cwd.is_dir() { &scene.cwd } else { &scene.project },
         home: scene.home.as_deref(),
         config: config.as_deref(),
         state: state.as_deref(),
@@ -286,7 +294,11 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
         landlock_abi: landlock::abi(),
     };
     let files = egress.iter().flat_map(Egress::files);
-    let files = files.chain(overlay.iter().flat_map(|overlay| overlay.files.clone()));
+    let files = files
+        .chain(overlay.iter().flat_map(|overlay| overlay.files.clone()))
+        .chain(options.job.iter().flat_map(Job::made));
+    let home = overlay.as_ref().and_then(|overlay| overlay.home.clone());
+    let home = home.or_else(|| scene.home.clone());
     let request = Request {
         run_id: run_id.to_owned(),
         argv: options.command.clone(),
@@ -294,8 +306,11 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
         doors: egress.as_ref().map(Egress::doors).unwrap_or_default(),
         home: overlay.as_ref().and_then(|overlay| overlay.home.clone()),
         files: files.collect(),
+        kept: options.job.iter().flat_map(|job| job.kept(home.as_deref())).collect(),
         receipt: options.receipt,
         observe: options.observe,
+        workspace: options.workspace,
+        records: options.records,
     };
     let plan = lower::lower(policy, &terrain, kernel, request)?;
     Ok(Prepared {
@@ -306,6 +321,7 @@ pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
         egress,
         withheld,
         home: scene.home,
+        remark: None,
     })
 }
 
@@ -355,33 +371,3 @@ fn caller() -> Caller {
         user,
     }
 }
-
-fn describe(policy: &ResolvedPolicy, report: &mut Report) {
-    report.layers.network = match policy.network {
-        Network::Off => "loopback only",
-        Network::Names { .. } => "loopback, and the names allowed through the supervisor",
-        Network::Host => "the host's network namespace",
-    };
-    let (isolation, not_given): (&'static str, &[&'static str]) = match (policy.mode, policy.isolation) {
-        (Mode::Inherit, _) => ("none", NOT_IN_INHERIT),
-        (Mode::Restricted, Isolation::Namespaces) => ("namespaces", &[]),
-        (Mode::Restricted, Isolation::Landlock) => ("landlock", NOT_IN_LANDLOCK),
-    };
-    report.layers.isolation = isolation;
-    report.layers.not_given = not_given.to_vec();
-}
-
-const NOT_IN_INHERIT: &[&str] = &[
-    "filesystem isolation",
-    "network isolation",
-    "system call filter",
-    "private HOME and /tmp",
-];
-
-const NOT_IN_LANDLOCK: &[&str] = &[
-    "names, sizes and times of files outside what is granted stay visible",
-    "no private HOME, /tmp or /dev/shm",
-    "no process namespace: other processes of the user are visible, and ending the tree is best effort",
-    "nothing protects .git/hooks and its kin inside writable trees",
-    "permissions, owners, times and attributes of files outside are protected by their owners only",
-];

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use glee_policy::exceeds::Excess;
 use glee_policy::layer::profile;
-use glee_policy::{Flags, Origin, Policy, PolicyError, ResolvedPolicy, Source, exceeds, narrow, widen};
+use glee_policy::{
+    Flags, Origin, Policy, PolicyError, ResolvedPolicy, Source, exceeds, narrow, widen, widen_workspace,
+};
 
 use crate::library::{Owner, Profiles, digest, read_policy};
 use crate::project::Scene;
@@ -224,6 +226,11 @@ fn weigh(asked: ResolvedPolicy, files: &Files, scene: &Scene) -> Result<Selected
 /// Adds the caller's own flags.
 pub fn add_flags(selected: &mut Selected, flags: &Flags, scene: &Scene) -> Result<(), SelectError> {
     Ok(widen(&mut selected.policy, flags, &scene.host())?)
+}
+
+/// What lies at the project's path is a copy, which the command may write.
+pub fn add_workspace(selected: &mut Selected, scene: &Scene) -> Result<(), SelectError> {
+    Ok(widen_workspace(&mut selected.policy, &scene.host())?)
 }
 
 /// Anything with a slash, or that ends like a YAML file, is a path.

@@ -49,9 +49,10 @@ pub(crate) enum Report {
 /// From the supervisor to init.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// Identity and cgroups are set: enter the groups, whose files come along, and go on. Memory is watched by init if no group
-    /// does.
-    Go { watch_memory: bool },
+    /// The identity is set: go on.
+    Go,
+    /// The groups are made: enter them, whose files come along. Memory is watched by init if no group does.
+    Enter { watch_memory: bool },
     /// Owners are mapped: trees of other owners may be mounted.
     Mapped,
     /// What the command can change has been listed: it may start.
@@ -232,7 +233,8 @@ impl Order {
     pub(crate) fn send_with(self, socket: BorrowedFd<'_>, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(5);
         match self {
-            Self::Go { watch_memory } => bytes.extend([b'G', u8::from(watch_memory)]),
+            Self::Go => bytes.push(b'G'),
+            Self::Enter { watch_memory } => bytes.extend([b'C', u8::from(watch_memory)]),
             Self::Mapped => bytes.push(b'M'),
             Self::Listed => bytes.push(b'L'),
             Self::Signal(signal) => {
@@ -257,7 +259,8 @@ impl Order {
             return Ok(None);
         };
         let order = match (tag, body) {
-            (b'G', [watch]) => Self::Go {
+            (b'G', []) => Self::Go,
+            (b'C', [watch]) => Self::Enter {
                 watch_memory: *watch != 0,
             },
             (b'M', []) => Self::Mapped,

@@ -14,6 +14,7 @@ pub mod seccomp;
 pub mod steps;
 pub mod survey;
 pub mod sys;
+pub mod workspace;
 
 pub use control::Cause;
 pub use init::contained;

@@ -24,6 +24,29 @@ pub enum Containment {
     Inherit,
 }
 
+/// What the command gets where the project lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Workspace {
+    /// The project itself.
+    #[default]
+    Shared,
+    /// A view of it that takes every change, and leaves the project as it is.
+    Cow,
+    /// A git worktree of its last commit, on a branch of its own.
+    Worktree,
+}
+
+impl Workspace {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::Cow => "cow",
+            Self::Worktree => "worktree",
+        }
+    }
+}
+
 /// A namespace the command gets for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Namespace {
@@ -230,7 +253,7 @@ pub struct GlobWatch {
 }
 
 /// How a door is spoken through.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Transport {
     Tcp,
     Udp,
@@ -261,6 +284,16 @@ pub struct MadeFile {
     pub contents: Vec<u8>,
 }
 
+/// A directory of the supervisor's own that the command finds in a private place, and may write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptDir {
+    pub from: PathBuf,
+    pub at: PathBuf,
+    /// Whose it is on disk.
+    pub uid: u32,
+    pub gid: u32,
+}
+
 /// A repository whose index the command can write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repository {
@@ -283,6 +316,15 @@ pub struct GitPlan {
     pub known: BTreeSet<PathBuf>,
     /// Those of them that no index named.
     pub unlinked: BTreeSet<PathBuf>,
+}
+
+/// Landlock's own records of what it refuses, in the kernel's audit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Records {
+    /// None are written for this sandbox.
+    Leave,
+    /// Written, and read for the report. Needs root, and audit on while the command runs.
+    Take,
 }
 
 /// Landlock rules, by path in the new root (in the host's for the weaker mode).
@@ -317,6 +359,7 @@ pub struct CommandPlan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxPlan {
     pub containment: Containment,
+    pub workspace: Workspace,
     pub identity: Identity,
     pub namespaces: Vec<Namespace>,
     pub cgroup: cgroup::Request,
@@ -331,6 +374,7 @@ pub struct SandboxPlan {
     pub rlimits: Vec<(Resource, u64)>,
     pub landlock: Option<LandlockPlan>,
     pub seccomp: Option<FilterSpec>,
+    pub records: Records,
     pub receipt: receipt::Wish,
     /// What is tried before the command starts.
     pub canaries: Vec<Canary>,

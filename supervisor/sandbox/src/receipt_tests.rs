@@ -3,7 +3,8 @@ use std::path::Path;
 use super::*;
 use crate::cgroup;
 use crate::plan::{
-    Access, CommandPlan, Containment, Doors, GitPlan, Identity, Kind, LandlockPlan, MountStep, Namespace, SandboxPlan,
+    Access, CommandPlan, Containment, Doors, GitPlan, Identity, Kind, LandlockPlan, MountStep, Namespace, Records,
+    SandboxPlan,
 };
 use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, Observe, SocketRule};
 use crate::sys::landlock::{READ_DIR, READ_FILE, WRITE_FILE};
@@ -21,6 +22,7 @@ fn bind(at: &str, access: Access) -> MountStep {
 /// `restricted` in `/p`, roughly.
 fn plan() -> SandboxPlan {
     SandboxPlan {
+        workspace: crate::plan::Workspace::Shared,
         containment: Containment::Namespaces,
         identity: Identity {
             uid: 1000,
@@ -65,6 +67,7 @@ fn plan() -> SandboxPlan {
             observe: Observe::Attempts,
             debug: false,
         }),
+        records: Records::Leave,
         receipt: Wish::Take,
         canaries: Vec::new(),
         command: CommandPlan {

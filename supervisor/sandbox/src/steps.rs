@@ -3,7 +3,7 @@
 //! Pure. `launch` does what [`Who::Supervisor`] does, `init` what [`Who::Init`] does, `init::agent` the rest. A test reads
 //! their sources and fails if their order is another one than this.
 
-use crate::plan::{Containment, Namespace, SandboxPlan};
+use crate::plan::{Containment, Namespace, SandboxPlan, Workspace};
 use crate::receipt::Wish;
 
 /// The process that takes a step.
@@ -31,6 +31,7 @@ impl Who {
 /// One step, in the order of [`Step::ORDER`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
+    Workspace,
     Janitor,
     Companion,
     Cgroup,
@@ -40,12 +41,12 @@ pub enum Step {
     IdMaps,
     Watch,
     Identity,
-    CgroupNamespace,
     Mounts,
     PivotRoot,
     Hostname,
     Loopback,
     Doors,
+    CgroupNamespace,
     Session,
     PseudoTerminal,
     SecondProcess,
@@ -63,7 +64,8 @@ pub enum Step {
 
 impl Step {
     /// The order in which they are carried out.
-    pub const ORDER: [Self; 28] = [
+    pub const ORDER: [Self; 29] = [
+        Self::Workspace,
         Self::Janitor,
         Self::Companion,
         Self::Cgroup,
@@ -73,12 +75,12 @@ impl Step {
         Self::IdMaps,
         Self::Watch,
         Self::Identity,
-        Self::CgroupNamespace,
         Self::Mounts,
         Self::PivotRoot,
         Self::Hostname,
         Self::Loopback,
         Self::Doors,
+        Self::CgroupNamespace,
         Self::Session,
         Self::PseudoTerminal,
         Self::SecondProcess,
@@ -97,6 +99,7 @@ impl Step {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Self::Workspace => "workspace",
             Self::Cgroup => "cgroup",
             Self::Placeholders => "placeholders",
             Self::Janitor => "janitor",
@@ -131,7 +134,8 @@ impl Step {
     #[must_use]
     pub fn who(self) -> Who {
         match self {
-            Self::Cgroup
+            Self::Workspace
+            | Self::Cgroup
             | Self::Placeholders
             | Self::Janitor
             | Self::Companion
@@ -166,17 +170,22 @@ impl Step {
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
+            Self::Workspace => {
+                "before anything is looked at: whatever follows sees, covers and watches the copy, and never the project"
+            }
             Self::Cgroup => {
-                "before any process of the run goes on, so that each works inside its limits; those of v1 while it starts"
+                "before the command's process exists, so that it lives inside its limits; those of v1 while the new root is built"
             }
             Self::Placeholders => "names that must not come into being are taken while only the host can see the tree",
-            Self::Janitor => "before there is anything to clean up, so that a killed supervisor leaves nothing",
+            Self::Janitor => {
+                "before anything is made that needs cleaning up, so that a killed supervisor leaves nothing"
+            }
             Self::Companion => {
                 "serves what the policy lets out, in a process of its own that holds nothing of the sandbox or of the caller"
             }
             Self::Sources => "only root can open every source; later there is no root",
             Self::Namespaces => {
-                "one clone makes them, and a child of it the network's meanwhile: the new user namespace owns them all"
+                "one clone makes them, and the new user namespace owns them; the network's is made beside it, root's ahead"
             }
             Self::IdMaps => "only the parent may write them; before that the child is nobody and waits",
             Self::Watch => "before the child goes on, so that nothing the host makes from now on is missed",
@@ -212,6 +221,7 @@ impl Step {
     pub fn applies(self, plan: &SandboxPlan) -> bool {
         let namespace = |wanted| plan.namespaces.contains(&wanted);
         match self {
+            Self::Workspace => plan.workspace != Workspace::Shared,
             Self::Placeholders => !plan.placeholders.is_empty(),
             Self::Sources | Self::Identity => plan.identity.from_root,
             Self::Namespaces => !plan.namespaces.is_empty(),

@@ -2,10 +2,12 @@ use super::*;
 
 /// What each step looks like in the sources, in three stretches: the supervisor, pid 1, the second process.
 const LAUNCH: &[(Step, &str)] = &[
-    (Step::Janitor, "janitor::start("),
+    (Step::Janitor, "janitor.hire("),
     (Step::Companion, "companion::start("),
     (Step::Cgroup, "Groups::make("),
     (Step::Placeholders, "Placeholders::make("),
+];
+const START: &[(Step, &str)] = &[
     (Step::Sources, "Trees::prepare("),
     (Step::Namespaces, "process::clone_into("),
     (Step::IdMaps, "idmap::write_maps("),
@@ -13,7 +15,6 @@ const LAUNCH: &[(Step, &str)] = &[
 ];
 const ENTER: &[(Step, &str)] = &[
     (Step::Identity, "process::become_ids("),
-    (Step::CgroupNamespace, "CLONE_NEWCGROUP"),
     (Step::Mounts, "root::build("),
     (Step::Hostname, "process::set_hostname("),
     (Step::Loopback, "network.finish("),
@@ -21,7 +22,8 @@ const ENTER: &[(Step, &str)] = &[
 ];
 const ROOT: &[(Step, &str)] = &[(Step::Mounts, "build.apply("), (Step::PivotRoot, "mount::switch_root(")];
 const PREPARE: &[(Step, &str)] = &[
-    (Step::Loopback, "enter(inheritance,"),
+    (Step::Doors, "enter(inheritance,"),
+    (Step::CgroupNamespace, "join_groups("),
     (Step::Session, "process::setsid("),
     (Step::PseudoTerminal, "term::open_master("),
 ];
@@ -63,6 +65,7 @@ fn assert_order(source: &str, start: &str, marks: &[(Step, &str)]) {
 #[test]
 fn the_code_takes_the_steps_in_the_stated_order() {
     assert_order(include_str!("launch/mod.rs"), "pub fn run(", LAUNCH);
+    assert_order(include_str!("launch/start.rs"), "fn start(", START);
     let init = include_str!("init/mod.rs");
     assert_order(init, "fn main(", MAIN);
     assert_order(init, "fn prepare(", PREPARE);

@@ -43,8 +43,14 @@ fn item(turn: &Turn, number: usize, shell: Shell) -> Value {
                 "status": "completed", "input": script})
         }
         (Turn::Call(tool, arguments), _) => {
-            json!({"type": "function_call", "id": format!("fc_{number}"), "call_id": call, "name": tool,
-                "status": "completed", "arguments": arguments.to_string()})
+            let mut item = json!({"type": "function_call", "id": format!("fc_{number}"), "call_id": call, "name": tool,
+                "status": "completed", "arguments": arguments.to_string()});
+            // Tools of an MCP server lie in a namespace of that server's.
+            if let Some((server, name)) = tool.rsplit_once("__").filter(|(server, _)| server.starts_with("mcp__")) {
+                item["namespace"] = json!(server);
+                item["name"] = json!(name);
+            }
+            item
         }
         (Turn::Text(text), _) => json!({"type": "message", "role": "assistant", "id": format!("msg_{number}"),
             "status": "completed", "content": [{"type": "output_text", "text": text, "annotations": []}]}),

@@ -34,6 +34,20 @@ pub(crate) fn fill(count: u32) {
     }
 }
 
+pub(crate) fn wait_since(seconds: u64) {
+    let new = New {
+        caller: "somebody".parse().expect("a name"),
+        parent: None,
+        session: None,
+        agent: None,
+        cli: None,
+        request: json!(0),
+        entry: Entry::Approval,
+    };
+    let since = Millis(Millis::now().0 - seconds * 1000);
+    super::say(open().enqueue(&new, since).expect("enqueue"));
+}
+
 pub(crate) fn counts() {
     for (state, count) in open().counts().expect("count") {
         super::say(format!("{} {count}", state.as_str()));

@@ -16,6 +16,7 @@ use super::answer::{Families, RefusedName, answer};
 use super::frame;
 use super::message::MAX_UDP;
 use crate::book::Book;
+use crate::record::{CLIENT, Client};
 use crate::rules::Rules;
 
 const MAX_CONNECTIONS: usize = 8;
@@ -85,7 +86,8 @@ pub async fn serve_udp<S: Sink>(socket: UdpSocket, answerer: Arc<Answerer<S>>) -
         };
         errors = 0;
         let query = buffer.get(..length).filter(|query| query.len() <= MAX_UDP.into());
-        if let Some(reply) = query.and_then(|query| answerer.answer(query)) {
+        let answer = || query.and_then(|query| answerer.answer(query));
+        if let Some(reply) = CLIENT.sync_scope(Client::Udp(from.port()), answer) {
             // Not waited for: who does not read loses the reply, and asks again.
             let _ = socket.try_send_to(&reply, from);
         }
@@ -103,14 +105,14 @@ pub async fn serve_tcp<S: Sink>(listener: TcpListener, answerer: Arc<Answerer<S>
         };
         while connections.try_join_next().is_some() {}
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, from)) => {
                 errors = 0;
                 let answerer = Arc::clone(&answerer);
-                connections.spawn(async move {
+                connections.spawn(CLIENT.scope(Client::Tcp(from.port()), async move {
                     // A connection that fails is over, and that is all.
                     let _ = converse(stream, &answerer).await;
                     drop(permit);
-                });
+                }));
             }
             Err(error) if errors >= MAX_ERRORS => return error,
             Err(_) => {

@@ -5,7 +5,7 @@
 use std::env;
 use std::fmt;
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -107,8 +107,15 @@ fn ask(program: &str, arguments: &[String]) -> Result<String, KeyError> {
         program: program.to_owned(),
         error,
     };
+    // What is not a person's is the command's: a prompt, perhaps.
+    let stdin = if io::stdin().is_terminal() {
+        Stdio::inherit()
+    } else {
+        Stdio::null()
+    };
     let mut child = Command::new(program)
         .args(arguments)
+        .stdin(stdin)
         .stdout(Stdio::piped())
         .spawn()
         .map_err(failed)?;

@@ -135,6 +135,15 @@ pub enum Event<'a> {
         project: String,
         files: usize,
     },
+    /// Somebody was asked whether a task may start.
+    Approval {
+        answer: Answer,
+        project: String,
+        /// Absent for what was refused before it became one.
+        task: Option<&'a str>,
+        policy_sha256: &'a str,
+        prompt_sha256: Hash,
+    },
     /// The first entry of every file but the first.
     Rotated {
         previous: String,
@@ -150,6 +159,14 @@ pub enum Event<'a> {
         removed: usize,
         kept_from: Option<String>,
     },
+}
+
+/// What somebody said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    Approved,
+    Denied,
 }
 
 /// What is said of a run in each of its entries.

@@ -15,7 +15,7 @@ pub mod show;
 mod stored;
 pub mod verify;
 
-pub use entry::{Event, Hash, Mark, Torn};
+pub use entry::{Answer, Event, Hash, Mark, Torn};
 pub use log::{LogError, append};
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::entry::{Event, Hash, Run, bounded, bounded_command};
+use super::entry::{Answer, Event, Hash, Run, bounded, bounded_command};
 use super::log::{LogError, append};
 use super::place::State;
 use crate::report::Report;
@@ -26,45 +26,34 @@ pub enum Need {
 /// One run's entries.
 #[derive(Debug)]
 pub struct Recorder {
-    /// Open until the command starts.
-    state: Option<State>,
     /// The first thing that went wrong.
     pub trouble: Option<LogError>,
 }
 
 impl Recorder {
-    /// Makes the state directory if need be: it must be there before the sandbox is planned, to be protected from it.
+    /// Makes the state directory if need be: it must be there before the sandbox is planned, to be protected from it. Not
+    /// kept open: whoever is cloned meanwhile would have it too.
     #[must_use]
     pub fn open() -> Self {
-        match State::make() {
-            Ok(state) => Self {
-                state: Some(state),
-                trouble: None,
-            },
-            Err(error) => Self {
-                state: None,
-                trouble: Some(error.into()),
-            },
+        Self {
+            trouble: State::make().err().map(LogError::from),
         }
     }
 
     /// Enters that the command is about to start.
     pub fn started(&mut self, report: &mut Report, need: Need) -> Result<(), LogError> {
-        let entered = match self.state.take() {
-            Some(state) => append(&state, &Event::Started { run: run(report) }).map(Some),
-            None => Ok(None),
+        let entered = match self.trouble.take() {
+            Some(trouble) => Err(trouble),
+            None => State::make()
+                .map_err(LogError::from)
+                .and_then(|state| append(&state, &Event::Started { run: run(report) })),
         };
-        match entered {
-            Ok(mark) => report.audit = mark,
-            Err(error) => self.trouble = self.trouble.take().or(Some(error)),
+        match (need, entered) {
+            (Need::Wanted | Need::Required, Ok(mark)) => report.audit = Some(mark),
+            (Need::Wanted, Err(error)) => self.trouble = Some(error),
+            (Need::Required, Err(error)) => return Err(error),
         }
-        match (need, self.trouble.take()) {
-            (Need::Required, Some(trouble)) => Err(trouble),
-            (Need::Wanted | Need::Required, trouble) => {
-                self.trouble = trouble;
-                Ok(())
-            }
-        }
+        Ok(())
     }
 
     /// Stores the report and enters how the run ended, or why there was none.
@@ -122,6 +111,24 @@ pub fn trusted<'a>(project: &Path, files: impl Iterator<Item = (&'a Path, &'a st
     let event = Event::Trusted {
         project: bounded(&project.to_string_lossy()),
         files: files.collect(),
+    };
+    append(&State::make()?, &event).map(drop)
+}
+
+/// Enters what somebody answered who was asked about a task.
+pub fn answered(
+    project: &Path,
+    answer: Answer,
+    task: Option<&str>,
+    policy_sha256: &str,
+    prompt: &str,
+) -> Result<(), LogError> {
+    let event = Event::Approval {
+        answer,
+        project: bounded(&project.to_string_lossy()),
+        task,
+        policy_sha256,
+        prompt_sha256: Hash::of(prompt.as_bytes()),
     };
     append(&State::make()?, &event).map(drop)
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use glee_policy::Policy;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::AgentName;
 use super::input::{self, CallError, Input};
@@ -14,20 +14,37 @@ use super::template::Template;
 use super::tool::Tool;
 
 /// The agent CLIs that a definition can name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Cli {
     Claude,
     Codex,
     Gemini,
+    /// Our own program, which does what its prompt says without a model: for trials and tests. Never chosen, only named.
+    Stub,
 }
 
 impl Cli {
+    /// Those of vendors.
     pub const WORDS: &'static [(&'static str, Self)] = &[
         ("claude", Self::Claude),
         ("codex", Self::Codex),
         ("gemini", Self::Gemini),
     ];
+
+    /// Everything that can be named to work on a task.
+    pub const NAMED: &'static [(&'static str, Self)] = &[
+        ("claude", Self::Claude),
+        ("codex", Self::Codex),
+        ("gemini", Self::Gemini),
+        ("stub", Self::Stub),
+    ];
+
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        let found = Self::NAMED.iter().find(|(known, _)| *known == word);
+        found.map(|(_, cli)| *cli)
+    }
 
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -35,6 +52,7 @@ impl Cli {
             Self::Claude => "claude",
             Self::Codex => "codex",
             Self::Gemini => "gemini",
+            Self::Stub => "stub",
         }
     }
 }

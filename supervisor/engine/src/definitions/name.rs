@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a name looks like, for messages.
 pub const GRAMMAR: &str = "lower-case letters, digits and single hyphens, starting with a letter, at most 64";
@@ -12,9 +12,27 @@ pub const GRAMMAR: &str = "lower-case letters, digits and single hyphens, starti
 const LONGEST: usize = 64;
 
 /// `security-scanner`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct AgentName(String);
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{}` is not a name for an agent: it has {GRAMMAR}", crate::text::visible(.0))]
+pub struct NotAName(String);
+
+impl From<AgentName> for String {
+    fn from(name: AgentName) -> Self {
+        name.0
+    }
+}
+
+impl TryFrom<String> for AgentName {
+    type Error = NotAName;
+
+    fn try_from(text: String) -> Result<Self, NotAName> {
+        Self::new(&text).ok_or_else(|| NotAName(text.chars().take(LONGEST).collect()))
+    }
+}
 
 impl AgentName {
     #[must_use]

@@ -105,7 +105,7 @@ impl Found {
         match key {
             "name" => self.name = Some((agent_name(&at, node)?, at.at(node))),
             "description" => self.description = Some(line(&at, key, node)?),
-            "agent" => self.agent = Some(word(&at, node, Cli::WORDS)?),
+            "agent" => self.agent = Some(word(&at, node, Cli::NAMED)?),
             "prompt" => self.prompt = Some((prompt(&at, node)?, node.clone())),
             "source" => self.source = Some(imported(source, node)?),
             "timeout_mins" => self.timeout = Some(bounded(&at, node, runtime(&at, node)?)?),

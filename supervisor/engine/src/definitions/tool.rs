@@ -159,6 +159,7 @@ pub fn restrict(cli: Cli, tools: &[Tool]) -> Result<Vec<Argument>, Unenforceable
             Ok(arguments)
         }
         Cli::Codex => codex(tools),
+        Cli::Stub => named(cli, tools, |_| None).map(|_| Vec::new()),
     }
 }
 

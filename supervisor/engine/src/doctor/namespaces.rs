@@ -13,6 +13,7 @@ use glee_policy::Flags;
 use glee_policy::resolved::Backend;
 use glee_sandbox::launch::{self, End};
 use glee_sandbox::lower::SANDBOX_ID;
+use glee_sandbox::plan::{Records, Workspace};
 use glee_sandbox::receipt::Wish;
 use glee_sandbox::seccomp::Observe;
 use glee_sandbox::sys::mount::{self, NODEV, NOSUID, RDONLY};
@@ -203,6 +204,9 @@ fn build(project: Option<&Path>) -> Account {
         audit: Need::Wanted,
         backend: Some(Backend::Native),
         observe: Observe::Nothing,
+        workspace: Workspace::Shared,
+        records: Records::Leave,
+        job: None,
         command,
     };
     // A system without `true` (an image with nothing but us) still has us.
@@ -215,8 +219,8 @@ fn build(project: Option<&Path>) -> Account {
         run::prepare(&options(vec!["true".into()]), &run_id()).or_else(|_| run::prepare(&options(own()), &run_id()));
     let prepared = prepared.map_err(|refusal| (refusal.to_string(), refusal.help().unwrap_or_default()))?;
     let started = Instant::now();
-    let outcome = launch::run(&prepared.plan, None, None, None)
-        .map_err(|error| (error.to_string(), error.help().unwrap_or_default()))?;
+    let outcome =
+        launch::run_plain(&prepared.plan).map_err(|error| (error.to_string(), error.help().unwrap_or_default()))?;
     match outcome.end {
         End::Exited(0) => Ok(format!("yes, in {:.1} ms", started.elapsed().as_secs_f64() * 1000.0)),
         End::Exited(status) => Err((

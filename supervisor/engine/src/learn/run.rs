@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use glee_policy::Flags;
 use glee_policy::hint::Place;
+use glee_sandbox::plan::{Records, Workspace};
 use glee_sandbox::receipt::Wish;
 use glee_sandbox::seccomp::Observe;
 
@@ -65,6 +66,9 @@ pub fn run(lesson: Lesson, notice: &mut dyn FnMut(&Prepared)) -> Result<Taught, 
         report: None,
         key_file: None,
         observe: Observe::Everything,
+        workspace: Workspace::Shared,
+        records: Records::Leave,
+        job: None,
         receipt: Wish::Take,
         backend: None,
         audit: Need::Wanted,

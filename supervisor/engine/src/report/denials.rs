@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use glee_egress::record::{Attempt, Outcome as Verdict};
+use glee_egress::record::{Attempt, Client as From, Outcome as Verdict};
 use glee_policy::decide::{Question, Verdict as Decision};
 use glee_policy::hint::{self, Place};
 use glee_policy::resolved::{FsAccess, ResolvedPolicy};
 use glee_sandbox::Cause;
-use glee_sandbox::launch::{Because, Denied, DeniedKind, End, Outcome, Subject};
-use glee_sandbox::plan::{Response, SandboxPlan};
+use glee_sandbox::launch::{Because, Client, Denied, DeniedKind, End, Outcome, Subject};
+use glee_sandbox::plan::{Response, SandboxPlan, Transport};
 use serde::Serialize;
 
 use crate::run::Prepared;
@@ -67,11 +67,22 @@ impl<'a> Explainer<'a> {
             DeniedKind::Hidden => "fs.hidden",
             DeniedKind::Unix => "unix",
             DeniedKind::Network => "network",
+            DeniedKind::Limit => return self.limit_of(denied),
         };
         let (what, rule, hint) = match &denied.subject {
             Subject::Call => (
                 What::Name(denied.syscall.clone()),
-                format!("seccomp: {}", denied.why),
+                match denied.because {
+                    Because::Filter => format!("seccomp: {}", denied.why),
+                    Because::Absent
+                    | Because::ReadOnly
+                    | Because::Pinned
+                    | Because::Covered
+                    | Because::NotGranted
+                    | Because::Owner
+                    | Because::Unreachable
+                    | Because::Full => denied.why.clone(),
+                },
                 "no policy key allows this call".to_owned(),
             ),
             Subject::Path(path) => {
@@ -119,7 +130,8 @@ impl<'a> Explainer<'a> {
             | DeniedKind::Execute
             | DeniedKind::Unix
             | DeniedKind::Syscall
-            | DeniedKind::Network => FsAccess::Read,
+            | DeniedKind::Network
+            | DeniedKind::Limit => FsAccess::Read,
         };
         if denied.because == Because::Owner {
             let identity = &self.plan.identity;
@@ -214,6 +226,29 @@ impl<'a> Explainer<'a> {
         rows
     }
 
+    /// A limit that somebody was seen to come up to.
+    fn limit_of(&self, denied: &Denied) -> Denial {
+        let limits = &self.policy.limits;
+        let value = match denied.why.as_str() {
+            "open_files" => limits.open_files,
+            "disk_mb" => limits.disk_mb,
+            _ => None,
+        };
+        let name = &denied.why;
+        let hint = match value {
+            Some(value) => format!("limits: {{{name}: {}}}", value.saturating_mul(2)),
+            None => NOTHING.to_owned(),
+        };
+        let text = value.map(|value| value.to_string()).unwrap_or_default();
+        Denial {
+            syscall: denied.syscall.clone(),
+            pid: denied.pid,
+            program: denied.program.clone(),
+            count: denied.count,
+            ..self.limit(format!("limits.{name}"), &text, hint)
+        }
+    }
+
     fn limit(&self, key: String, value: &str, hint: String) -> Denial {
         let place = self.policy.origins.get(&key).map(|origin| format!(" ({origin})"));
         Denial {
@@ -237,15 +272,39 @@ fn written(verdict: &Decision) -> String {
     }
 }
 
+/// Who made all of these attempts, if it was one program and everything is known.
+fn who(attempt: &Attempt, clients: &[Client]) -> Option<(u32, String)> {
+    let known = |from: &From| {
+        let (transport, port) = match from {
+            From::Tcp(port) => (Transport::Tcp, *port),
+            From::Udp(port) => (Transport::Udp, *port),
+        };
+        let mut found = clients
+            .iter()
+            .filter(move |c| (c.transport, c.port) == (transport, port));
+        let first = found.next()?;
+        // A port that was several programs' tells nothing.
+        found.all(|other| other.program == first.program).then_some(first)
+    };
+    let makers: Option<Vec<&Client>> = attempt.clients.iter().map(known).collect();
+    let makers = makers?;
+    let first = makers.first()?;
+    let same = |client: &Client| client.program == first.program;
+    // More came than have been kept: they are known only if nobody else connected to anything.
+    let all_kept = attempt.others == 0;
+    let one = makers.iter().all(|client| same(client)) && (all_kept || clients.iter().all(same));
+    one.then(|| (first.pid, first.program.clone()))
+}
+
 /// Connections that were refused.
-pub(super) fn of_attempts(attempts: &[Attempt]) -> impl Iterator<Item = Denial> {
+pub(super) fn of_attempts(attempts: &[Attempt], clients: &[Client]) -> impl Iterator<Item = Denial> {
     let refused = attempts.iter().filter(|attempt| attempt.verdict == Verdict::Refused);
-    refused.map(|attempt| Denial {
+    let row = |attempt: &Attempt, (pid, program)| Denial {
         kind: "network",
         syscall: "connect".to_owned(),
         what: What::Host(format!("{}:{}", attempt.host, attempt.port)),
-        pid: 0,
-        program: String::new(),
+        pid,
+        program,
         rule: match (&attempt.rule, &attempt.reason) {
             (Some(rule), _) => format!("network.deny `{rule}`"),
             (None, Some(reason)) => reason.clone(),
@@ -253,5 +312,6 @@ pub(super) fn of_attempts(attempts: &[Attempt]) -> impl Iterator<Item = Denial> 
         },
         hint: attempt.hint.clone().unwrap_or_default(),
         count: attempt.count,
-    })
+    };
+    refused.map(move |attempt| row(attempt, who(attempt, clients).unwrap_or_default()))
 }

@@ -3,6 +3,7 @@
 mod changes;
 mod denials;
 mod destination;
+mod layers;
 mod model;
 mod receipt;
 mod time;
@@ -14,7 +15,8 @@ use std::time::SystemTime;
 use glee_egress::record::Attempt;
 use glee_egress::report::Report as Served;
 use glee_sandbox::Cause;
-use glee_sandbox::launch::{End, Outcome};
+use glee_sandbox::launch::{Client, End, Outcome};
+use glee_sandbox::plan::Workspace;
 use glee_sandbox::receipt::{Receipt, Wish};
 use serde::Serialize;
 
@@ -38,6 +40,8 @@ pub struct Report {
     pub command: Vec<String>,
     /// Where it ran. `null` if that was not found out.
     pub project: Option<String>,
+    /// What lay there, and what became of it.
+    pub workspace: WorkspaceReport,
     pub exit_code: Option<i32>,
     pub signal: Option<i32>,
     pub outcome: &'static str,
@@ -53,6 +57,10 @@ pub struct Report {
     pub denials: Vec<Denial>,
     /// Refusals beyond the thousand that are listed.
     pub denials_omitted: u64,
+    /// Refusals that the kernel counted and whose records were lost (`--kernel-audit`).
+    pub denials_lost: u64,
+    /// Calls of the command that were looked at, allowed or not.
+    pub observed_calls: u64,
     pub egress: Vec<Attempt>,
     /// How an agent CLI reached its model, and what it used. `null` for any other command.
     pub model: Option<ModelReport>,
@@ -77,6 +85,48 @@ pub struct Report {
     pub omitted: Vec<String>,
     /// The entry in the audit log that was written before the command started. `null` if there is none.
     pub audit: Option<Mark>,
+}
+
+/// The copy of the project that the command worked on, if it was one.
+#[derive(Debug, Serialize)]
+pub struct WorkspaceReport {
+    /// `shared`, `cow` or `worktree`.
+    pub kind: &'static str,
+    /// Names that are not what they are in the project.
+    pub created: u64,
+    pub changed: u64,
+    pub deleted: u64,
+    /// Where what changed is kept: the run for `runs diff` and `runs apply`.
+    pub kept: Option<String>,
+    /// What was changed and is not kept.
+    pub not_kept: Vec<String>,
+    /// Why nothing of it is kept.
+    pub lost: Option<String>,
+    /// The branch of a worktree that is kept, and where it lies.
+    pub branch: Option<String>,
+    pub path: Option<String>,
+    /// Commits on that branch since it began.
+    pub commits: u64,
+    /// Is there work in the worktree that is in no commit?
+    pub uncommitted: bool,
+}
+
+impl Default for WorkspaceReport {
+    fn default() -> Self {
+        Self {
+            kind: Workspace::Shared.name(),
+            created: 0,
+            changed: 0,
+            deleted: 0,
+            kept: None,
+            not_kept: Vec::new(),
+            lost: None,
+            branch: None,
+            path: None,
+            commits: 0,
+            uncommitted: false,
+        }
+    }
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -120,6 +170,7 @@ impl Report {
             receipt: ReceiptReport::default(),
             command: command.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
             project: None,
+            workspace: WorkspaceReport::default(),
             exit_code: None,
             signal: None,
             outcome: "refused",
@@ -132,6 +183,8 @@ impl Report {
             max_rss_kb: 0,
             denials: Vec::new(),
             denials_omitted: 0,
+            denials_lost: 0,
+            observed_calls: 0,
             egress: Vec::new(),
             model: None,
             changed_files: Vec::new(),
@@ -160,12 +213,17 @@ impl Report {
     }
 
     /// What the companion says went in and out; what was refused is a denial too.
-    fn take_egress(&mut self, served: Option<&[u8]>) {
+    fn take_egress(&mut self, served: Option<&[u8]>, clients: &[Client]) {
         let Some(served) = served.and_then(|bytes| serde_json::from_slice::<Served>(bytes).ok()) else {
             return;
         };
-        self.denials.extend(denials::of_attempts(&served.attempts));
-        self.egress = served.attempts;
+        self.denials.extend(denials::of_attempts(&served.attempts, clients));
+        let nameless = |attempt| Attempt {
+            clients: Vec::new(),
+            others: 0,
+            ..attempt
+        };
+        self.egress = served.attempts.into_iter().map(nameless).collect();
         if let Some(model) = &mut self.model {
             model.usage = served.model.and_then(|usage| serde_json::from_value(usage).ok());
             self.egress
@@ -193,6 +251,8 @@ impl Report {
             .collect();
         self.denials.extend(explainer.limits(outcome));
         self.denials_omitted = outcome.refusals.omitted;
+        self.denials_lost = outcome.refusals.lost;
+        self.observed_calls = outcome.refusals.seen;
     }
 
     /// Fills in what happened, and returns the exit status the contract gives it.
@@ -210,7 +270,7 @@ impl Report {
         if let Some(receipt) = &outcome.receipt {
             self.receipt.take(receipt, wish);
         }
-        self.take_egress(outcome.served.as_deref());
+        self.take_egress(outcome.served.as_deref(), &outcome.refusals.clients);
         self.appeared = outcome
             .appeared
             .iter()

@@ -47,6 +47,8 @@ pub(super) fn through_the_broker(usage: &BrokerReport) -> Option<Attempt> {
     let endpoint = Endpoint::parse(&usage.endpoint).ok()?;
     let forwarded = usage.requests.saturating_sub(usage.refused);
     (forwarded > 0).then(|| Attempt {
+        clients: Vec::new(),
+        others: 0,
         host: endpoint.host().to_string(),
         port: endpoint.port(),
         verdict: Verdict::Allowed,

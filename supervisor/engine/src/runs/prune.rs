@@ -79,6 +79,7 @@ pub fn prune(state: &State, keep: Keep) -> Result<Pruned, LogError> {
     }
     for run in gone {
         remove(state, run)?;
+        crate::workspaces::forget(state, &run.id);
     }
     Ok(pruned)
 }

@@ -174,6 +174,25 @@ impl Sessions {
         Ok(Checked { session, fault })
     }
 
+    /// Is there a file of that session?
+    #[must_use]
+    pub fn has(&self, id: &SessionId) -> bool {
+        self.folder.stat(&id.file()).is_ok()
+    }
+
+    /// As `prune`, if a look at the files says that there is anything to remove.
+    pub fn expire(&self, kept: Duration, now: Moment) -> Result<(), SessionError> {
+        let names = self.folder.names().map_err(|error| self.io(error))?;
+        let is_old = |name: &std::ffi::OsString| {
+            let modified = self.folder.modified(name).map(Moment::from);
+            SessionId::of_file(name).is_some() && modified.is_ok_and(|at| at.age(now) > kept)
+        };
+        if names.iter().any(is_old) {
+            self.prune(kept, now)?;
+        }
+        Ok(())
+    }
+
     /// As `read`, for going on with it: one that is too old is refused.
     pub fn resume(&self, id: &SessionId, kept: Duration, now: Moment) -> Result<Checked, SessionError> {
         let checked = self.read(id)?;

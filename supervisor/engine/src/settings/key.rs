@@ -17,6 +17,7 @@ pub enum Key {
     RateLimitPerMin,
     TimeoutMs,
     MaxOutputKb,
+    MaxSubagentDepth,
     MaxHistory,
     MaxContextTokens,
     ExpiryDays,
@@ -43,12 +44,13 @@ pub enum Setting {
 }
 
 impl Key {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::DefaultAgent,
         Self::MaxConcurrent,
         Self::RateLimitPerMin,
         Self::TimeoutMs,
         Self::MaxOutputKb,
+        Self::MaxSubagentDepth,
         Self::MaxHistory,
         Self::MaxContextTokens,
         Self::ExpiryDays,
@@ -73,6 +75,7 @@ impl Key {
             Self::RateLimitPerMin => "subagents.rate_limit_per_min",
             Self::TimeoutMs => "subagents.timeout_ms",
             Self::MaxOutputKb => "subagents.max_output_kb",
+            Self::MaxSubagentDepth => "subagents.max_depth",
             Self::MaxHistory => "sessions.max_history",
             Self::MaxContextTokens => "sessions.max_context_tokens",
             Self::ExpiryDays => "sessions.expiry_days",
@@ -98,6 +101,7 @@ impl Key {
             Self::RateLimitPerMin => "subagents started in a minute",
             Self::TimeoutMs => "time for one task, in milliseconds",
             Self::MaxOutputKb => "output of one task that is kept, in KiB",
+            Self::MaxSubagentDepth => "levels of subagents that subagents may start",
             Self::MaxHistory => "messages of a session that are told again",
             Self::MaxContextTokens => "tokens of a session that are told again",
             Self::ExpiryDays => "days that a session is kept",
@@ -124,6 +128,7 @@ impl Key {
             Self::RateLimitPerMin | Self::MaxContextTokens => Setting::Number(None),
             Self::TimeoutMs => number(60_000),
             Self::MaxOutputKb => number(100),
+            Self::MaxSubagentDepth => number(0),
             Self::MaxHistory => number(20),
             Self::ExpiryDays => number(7),
             Self::ApproveSubagents | Self::ApproveTools => Setting::Switch(false),
@@ -148,6 +153,9 @@ impl Key {
                     Err(at.wrong(node, "`true` or `false`"))
                 }
             },
+            Setting::Number(_) if self == Self::MaxSubagentDepth && matches!(node.value, Value::Int(0)) => {
+                Ok(Setting::Number(Some(0)))
+            }
             Setting::Number(_) if self == Self::BudgetCostCents => cents(at, node),
             Setting::Number(default) => {
                 let value = whole_number(at, node, self.bounds())?;
@@ -162,6 +170,7 @@ impl Key {
 
     fn bounds(self) -> Whole {
         let (most, range) = match self {
+            Self::MaxSubagentDepth => (8, "a whole number between 0 and 8"),
             Self::MaxConcurrent | Self::BudgetParallel | Self::GeneratedParallel => {
                 (1024, "a whole number between 1 and 1024")
             }

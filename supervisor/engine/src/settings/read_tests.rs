@@ -20,6 +20,7 @@ subagents:
   rate_limit_per_min: 20
   timeout_ms: 120000
   max_output_kb: 50
+  max_depth: 0
 sessions:
   max_history: 10
   max_context_tokens: 8000

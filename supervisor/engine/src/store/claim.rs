@@ -52,7 +52,7 @@ impl Store {
             };
             if let Some(wait) = limits
                 .rate_limit_per_min
-                .map(|rate| wait(change, rate, now))
+                .map(|rate| rest_of_minute(change, rate, now))
                 .transpose()?
                 .flatten()
             {
@@ -64,13 +64,13 @@ impl Store {
     }
 }
 
-fn running(change: &Transaction<'_>) -> rusqlite::Result<u64> {
+pub(super) fn running(change: &Transaction<'_>) -> rusqlite::Result<u64> {
     let sql = "SELECT count(*) FROM tasks AS t WHERE state IN ('claimed', 'running') AND NOT EXISTS
         (SELECT 1 FROM tasks AS c WHERE c.parent = t.id AND c.state IN ('waiting', 'queued', 'claimed', 'running'))";
     change.prepare(sql)?.query_row([], |row| row.get(0))
 }
 
-fn next(change: &Transaction<'_>) -> rusqlite::Result<Option<i64>> {
+pub(super) fn next(change: &Transaction<'_>) -> rusqlite::Result<Option<i64>> {
     let sql = "SELECT t.seq FROM tasks AS t JOIN callers AS c USING (caller) WHERE t.state = 'queued'
         AND (t.session IS NULL OR NOT EXISTS
             (SELECT 1 FROM tasks AS o WHERE o.session = t.session AND o.state IN ('claimed', 'running')))
@@ -79,7 +79,7 @@ fn next(change: &Transaction<'_>) -> rusqlite::Result<Option<i64>> {
 }
 
 /// How long until the rate allows one more; `None`: now.
-fn wait(change: &Transaction<'_>, rate: u32, now: Millis) -> rusqlite::Result<Option<Duration>> {
+pub(super) fn rest_of_minute(change: &Transaction<'_>, rate: u32, now: Millis) -> rusqlite::Result<Option<Duration>> {
     // A clock that was set back must not close the queue until it has caught up.
     change.execute("UPDATE starts SET at = ?1 WHERE at > ?1", [now.0])?;
     change.execute("DELETE FROM starts WHERE at <= ?1", [now.0.saturating_sub(WINDOW)])?;

@@ -11,6 +11,7 @@ mod recover;
 mod schema;
 mod state;
 mod task;
+mod watch;
 mod worker;
 
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ pub use moves::{Cancel, Running, Started};
 pub use recover::Recovered;
 pub use state::{Ending, State};
 pub use task::{Entry, New, NotATask, Task, TaskId};
+pub use watch::Ready;
 pub use worker::{Life, Worker};
 
 const FILE: &str = "tasks.db";
@@ -38,6 +40,19 @@ impl Millis {
     pub fn now() -> Self {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Self(u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(u64::MAX))
+    }
+
+    #[must_use]
+    pub fn after(self, time: std::time::Duration) -> Self {
+        let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        // A column of SQLite holds no more.
+        Self(self.0.saturating_add(millis).min(i64::MAX.unsigned_abs()))
+    }
+
+    /// The time from then until this; none if it is not after then.
+    #[must_use]
+    pub fn since(self, then: Self) -> std::time::Duration {
+        std::time::Duration::from_millis(self.0.saturating_sub(then.0))
     }
 }
 
@@ -59,6 +74,8 @@ pub enum StoreError {
     },
     #[error("a task cannot start others {0} levels deep")]
     TooDeep(u32),
+    #[error("the task was stored by another version of this program")]
+    Unreadable,
     #[error("cannot find out who this process is: {0}")]
     Worker(std::io::Error),
     #[error(transparent)]
@@ -85,7 +102,18 @@ impl Store {
     /// A store in this very file.
     pub fn at(path: PathBuf) -> Result<Self, StoreError> {
         let connection = database::open(&path, &schema::FORM)?;
-        Ok(Self { connection, path })
+        let this = Self { connection, path };
+        this.sync(Sync::Later)?;
+        Ok(this)
+    }
+
+    /// What survives a loss of power. The death of a process loses nothing either way.
+    fn sync(&self, when: Sync) -> Result<(), StoreError> {
+        let word = match when {
+            Sync::Later => "NORMAL",
+            Sync::Now => "FULL",
+        };
+        self.look(|c| c.pragma_update(None, "synchronous", word))
     }
 
     /// Reads and writes as if nobody else were there.
@@ -103,6 +131,15 @@ impl Store {
     fn look<T>(&self, act: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         act(&self.connection).map_err(|error| DatabaseError::new(&self.path, error).into())
     }
+}
+
+/// When a change is on the disk.
+///
+/// A start must be there before anything starts, or it could be forgotten and done again; with it goes all that was changed before.
+/// Everything else may be lost with the power that the work itself needs.
+enum Sync {
+    Later,
+    Now,
 }
 
 /// What ends a change: nothing of it is kept.

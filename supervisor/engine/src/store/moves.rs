@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::schema::{DEEPEST, MOST_JSON, MOST_QUEUED};
 use super::task::{Entry, New, TaskId, find};
-use super::{Claim, Ending, Failure, Millis, State, Store, StoreError};
+use super::{Claim, Ending, Failure, Millis, State, Store, StoreError, Sync};
 
 /// A task that this worker has started. Only who holds it can end it.
 #[derive(Debug)]
@@ -113,7 +113,8 @@ impl Store {
     /// The last step before anything of it runs. `until`: when it must be over, for those who cannot see the worker.
     pub fn start(&mut self, claim: Claim, until: Millis, now: Millis) -> Result<Started, StoreError> {
         let (id, attempt) = (claim.task.id, claim.task.attempt);
-        self.change(|change| {
+        self.sync(Sync::Now)?;
+        let started = self.change(|change| {
             let cancelled =
                 "UPDATE tasks SET state = 'cancelled', finished_at = ?3, result = 'null', worker_pid = NULL,
                 worker_start = NULL, worker_boot = NULL, worker_namespace = NULL, lease_until = NULL
@@ -130,7 +131,9 @@ impl Store {
                 }));
             }
             Err(StoreError::Lost(id.clone()).into())
-        })
+        });
+        self.sync(Sync::Later)?;
+        started
     }
 
     /// It cannot be started at all, as the result says.
@@ -219,7 +222,11 @@ pub(super) fn end(
         worker_boot = NULL, worker_namespace = NULL, lease_until = NULL
         WHERE id = ?1 AND attempt = ?2 AND state = ?3";
     let values = params![id.as_str(), attempt, from.as_str(), to.as_str(), now.0, result];
-    change.execute(sql, values)
+    let ended = change.execute(sql, values)?;
+    if ended == 1 {
+        change.execute("DELETE FROM doing WHERE task = ?1", [id.as_str()])?;
+    }
+    Ok(ended)
 }
 
 fn depth_below(change: &Transaction<'_>, parent: &TaskId) -> Result<u32, Failure> {
@@ -239,7 +246,7 @@ fn expect(change: &Transaction<'_>, id: &TaskId, wanted: State, moved: usize) ->
     Err(StoreError::NotPossible { id, is, wanted }.into())
 }
 
-fn text(what: &'static str, json: &Value) -> Result<String, StoreError> {
+pub(super) fn text(what: &'static str, json: &Value) -> Result<String, StoreError> {
     let text = json.to_string();
     if text.len() > MOST_JSON {
         let (bytes, most) = (text.len(), MOST_JSON);

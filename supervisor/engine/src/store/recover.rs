@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::moves::end;
-use super::task::{Task, task};
+use super::task::{Task, TaskId, task};
 use super::worker::{Life, Worker};
 use super::{Millis, State, Store, StoreError};
 
@@ -11,12 +11,12 @@ use super::{Millis, State, Store, StoreError};
 const MOST_ATTEMPTS: u32 = 5;
 
 /// What was done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recovered {
     /// Back in the queue: nothing of them had run.
     pub queued: usize,
-    /// Failed: they had started, and nobody knows how far they came.
-    pub failed: usize,
+    /// Over: they had started, and nobody knows how far they came.
+    pub over: Vec<TaskId>,
 }
 
 impl Store {
@@ -40,16 +40,19 @@ impl Store {
                 Life::Unknown => now.0 > lease,
             });
             if is_gone {
-                let one = self.take_back(&task, now)?;
-                done.queued += one.queued;
-                done.failed += one.failed;
+                match self.take_back(&task, now)? {
+                    Some(State::Queued) => done.queued += 1,
+                    Some(_) => done.over.push(task.id),
+                    None => {}
+                }
             }
         }
         Ok(done)
     }
 
     /// Only if it is still as it was seen: another process may have been faster, or the worker was alive after all.
-    fn take_back(&mut self, task: &Task, now: Millis) -> Result<Recovered, StoreError> {
+    /// Returns what became of it; `None` if it was not.
+    fn take_back(&mut self, task: &Task, now: Millis) -> Result<Option<State>, StoreError> {
         let is_over = task.state == State::Running || task.cancel_asked || task.attempt >= MOST_ATTEMPTS;
         self.change(|change| {
             if is_over {
@@ -64,13 +67,13 @@ impl Store {
                     State::Failed
                 };
                 let result = json!({"status": "error", "error": why}).to_string();
-                let failed = end(change, &task.id, task.attempt, task.state, to, &result, now)?;
-                return Ok(Recovered { queued: 0, failed });
+                let ended = end(change, &task.id, task.attempt, task.state, to, &result, now)?;
+                return Ok((ended == 1).then_some(to));
             }
             let sql = "UPDATE tasks SET state = 'queued', worker_pid = NULL, worker_start = NULL, worker_boot = NULL,
                 worker_namespace = NULL, lease_until = NULL WHERE id = ?1 AND attempt = ?2 AND state = 'claimed'";
             let queued = change.execute(sql, (task.id.as_str(), task.attempt))?;
-            Ok(Recovered { queued, failed: 0 })
+            Ok((queued == 1).then_some(State::Queued))
         })
     }
 }

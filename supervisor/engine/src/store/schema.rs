@@ -11,7 +11,8 @@ pub(super) const MOST_QUEUED: u64 = 10_000;
 
 pub(super) const FORM: Form = Form {
     mark: 0x676c_7431,
-    steps: &["
+    steps: &[
+        "
         CREATE TABLE tasks (
             seq INTEGER PRIMARY KEY AUTOINCREMENT,
             id TEXT NOT NULL UNIQUE CHECK (length(id) = 26),
@@ -73,5 +74,13 @@ pub(super) const FORM: Form = Form {
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE starts (at INTEGER NOT NULL) STRICT;
         CREATE INDEX starts_by_time ON starts (at);
-    "],
+    ",
+        "
+        CREATE TABLE doing (
+            task TEXT PRIMARY KEY REFERENCES tasks (id) ON DELETE CASCADE,
+            number INTEGER NOT NULL,
+            text TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+    ",
+    ],
 };

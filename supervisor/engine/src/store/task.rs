@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension, Row};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::worker::Worker;
@@ -14,8 +14,23 @@ use crate::label::Label;
 use crate::sessions::SessionId;
 
 /// That of the run it becomes: 26 letters and digits, in the order of time.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct TaskId(String);
+
+impl From<TaskId> for String {
+    fn from(id: TaskId) -> Self {
+        id.0
+    }
+}
+
+impl TryFrom<String> for TaskId {
+    type Error = NotATask;
+
+    fn try_from(text: String) -> Result<Self, NotATask> {
+        text.parse()
+    }
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not the id of a task: 26 lower-case letters and digits")]
@@ -91,6 +106,8 @@ pub struct Task {
     pub started_at: Option<Millis>,
     pub finished_at: Option<Millis>,
     pub worker: Option<Worker>,
+    /// When it must be over, while it runs.
+    pub until: Option<Millis>,
     pub request: Value,
     pub result: Option<Value>,
 }
@@ -108,6 +125,13 @@ impl Store {
             let mut query = c.prepare(sql)?;
             query.query_map((state.map(State::as_str), most), task)?.collect()
         })
+    }
+
+    /// The newest tasks that are not over, the newest first.
+    pub fn open_tasks(&self, most: u32) -> Result<Vec<Task>, StoreError> {
+        let sql = "SELECT * FROM tasks WHERE state IN ('waiting', 'queued', 'claimed', 'running')
+            ORDER BY seq DESC LIMIT ?1";
+        self.look(|c| c.prepare(sql)?.query_map([most], task)?.collect())
     }
 
     /// How many tasks are in each state that has any.
@@ -144,6 +168,7 @@ pub(super) fn task(row: &Row<'_>) -> rusqlite::Result<Task> {
         started_at: row.get::<_, Option<u64>>("started_at")?.map(Millis),
         finished_at: row.get::<_, Option<u64>>("finished_at")?.map(Millis),
         worker: Worker::read(row)?,
+        until: row.get::<_, Option<u64>>("lease_until")?.map(Millis),
         request: json(&row.get::<_, String>("request")?)?,
         result: row
             .get::<_, Option<String>>("result")?
@@ -153,7 +178,7 @@ pub(super) fn task(row: &Row<'_>) -> rusqlite::Result<Task> {
     })
 }
 
-fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<State> {
+pub(super) fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<State> {
     let text: String = row.get(column)?;
     State::of(&text).ok_or_else(|| wrong(NotATask))
 }
@@ -162,7 +187,7 @@ fn json(text: &str) -> rusqlite::Result<Value> {
     serde_json::from_str(text).map_err(wrong)
 }
 
-fn parsed<T: FromStr<Err: std::error::Error + Send + Sync + 'static>>(
+pub(super) fn parsed<T: FromStr<Err: std::error::Error + Send + Sync + 'static>>(
     row: &Row<'_>,
     name: &str,
 ) -> rusqlite::Result<T> {

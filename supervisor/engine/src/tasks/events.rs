@@ -100,6 +100,7 @@ impl Listener {
             Cli::Codex => self.codex(&event),
             Cli::Claude => self.claude(&event),
             Cli::Gemini => self.gemini(&event),
+            Cli::Stub => self.stub(&event),
         };
         deed.map(|deed| deed.chars().take(LONGEST_DEED).collect())
     }
@@ -193,6 +194,25 @@ impl Listener {
                 } else {
                     let message = event.pointer("/error/message").and_then(Value::as_str);
                     Turn::Failed(message.unwrap_or("the turn failed").to_owned())
+                });
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn stub(&mut self, event: &Value) -> Option<String> {
+        match text(event, "type")? {
+            "start" => self.call_it(event, "conversation"),
+            "tool" => {
+                self.tools += 1;
+                return text(event, "name").map(str::to_owned);
+            }
+            "say" => self.answer.write(text(event, "text").unwrap_or_default().as_bytes()),
+            "end" => {
+                self.turn = Some(match text(event, "error") {
+                    None => Turn::Completed,
+                    Some(why) => Turn::Failed(why.to_owned()),
                 });
             }
             _ => {}

@@ -108,3 +108,25 @@ fn lines_are_cut_wherever_the_reads_fall_and_too_long_ones_are_counted() {
     assert_eq!(seen, ["ab", "c", "", "e"]);
     assert_eq!(lines.too_long, 1);
 }
+
+#[test]
+fn the_stub_is_understood() {
+    let (heard, deeds) = listen(
+        Cli::Stub,
+        &[
+            r#"{"type":"start","conversation":"stub-7"}"#,
+            r#"{"type":"tool","name":"shell ls"}"#,
+            r#"{"type":"say","text":"one\n"}"#,
+            "noise",
+            r#"{"type":"say","text":"two\n"}"#,
+            r#"{"type":"end"}"#,
+        ],
+    );
+    assert_eq!(
+        (heard.answer().text().as_str(), heard.turn()),
+        ("one\ntwo\n", Some(&Turn::Completed))
+    );
+    assert_eq!((heard.tools(), deeds), (1, vec!["shell ls".to_owned()]));
+    let (heard, _) = listen(Cli::Stub, &[r#"{"type":"end","error":"no"}"#]);
+    assert_eq!(heard.turn(), Some(&Turn::Failed("no".to_owned())));
+}

@@ -28,6 +28,14 @@ impl HeadTail {
         }
     }
 
+    /// A text of at most so many bytes and a note.
+    #[must_use]
+    pub fn of(text: &str, limit: usize) -> String {
+        let mut kept = Self::new(limit);
+        kept.write(text.as_bytes());
+        kept.text()
+    }
+
     pub fn write(&mut self, bytes: &[u8]) {
         self.written += bytes.len() as u64;
         let room = self.head_limit - self.head.len();

@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::io::{self, PipeReader, Read, Write};
 use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,7 +33,10 @@ const COMPLAINT: usize = 4 << 10;
 /// How often the caller's wish to stop is looked for.
 const TICK: Duration = Duration::from_millis(50);
 
-/// After the request to stop: then the supervisor of the run is killed, and its tree with it.
+/// After the request to stop: then it is repeated, at which the run ends its whole tree.
+const SECOND: Duration = Duration::from_secs(2);
+
+/// And then the supervisor of the run is killed, and its tree with it.
 const GRACE: Duration = Duration::from_secs(15);
 
 #[derive(Debug)]
@@ -41,6 +45,8 @@ pub struct Job {
     pub program: PathBuf,
     /// `run …`, up to and with the agent's own arguments.
     pub arguments: Vec<OsString>,
+    /// Added to our own.
+    pub environment: Vec<(OsString, OsString)>,
     pub cwd: PathBuf,
     pub cli: Cli,
     pub prompt: Vec<u8>,
@@ -81,7 +87,9 @@ pub fn work(job: Job, stop: &AtomicBool, hear: &mut dyn FnMut(Sound<'_>)) -> io:
     // A smaller pipe is no reason to fail.
     let _ = fd::grow_pipe(out.as_fd(), PIPE);
     let mut child = Command::new(&job.program)
+        .arg0("glee-supervisor")
         .args(&job.arguments)
+        .envs(job.environment)
         .current_dir(&job.cwd)
         .stdin(Stdio::piped())
         .stdout(out_end)
@@ -125,7 +133,8 @@ fn listen(
     hear: &mut dyn FnMut(Sound<'_>),
 ) -> bool {
     let mut asked: Option<Instant> = None;
-    let mut killed = false;
+    // What is still to come, and when.
+    let mut next = [(SECOND, libc::SIGTERM), (GRACE, libc::SIGKILL)].into_iter().peekable();
     loop {
         match arriving.recv_timeout(TICK) {
             Ok(piece) => ears.take(&piece, hear),
@@ -137,11 +146,12 @@ fn listen(
                 asked = Some(Instant::now());
                 signal(child, libc::SIGTERM);
             }
-            Some(when) if !killed && when.elapsed() > GRACE => {
-                killed = true;
-                signal(child, libc::SIGKILL);
+            Some(when) => {
+                if let Some((_, number)) = next.next_if(|(after, _)| when.elapsed() > *after) {
+                    signal(child, number);
+                }
             }
-            None | Some(_) => {}
+            None => {}
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::tasks::events::Turn;
 fn job(script: &str, prompt: &[u8]) -> Job {
     Job {
         program: "/bin/sh".into(),
+        environment: Vec::new(),
         arguments: vec!["-c".into(), script.into()],
         cwd: "/".into(),
         cli: Cli::Codex,

@@ -6,7 +6,7 @@ use super::*;
 use crate::cgroup;
 use crate::plan::{
     Access, CommandPlan, Doors, GitPlan, GlobWatch, Identity, Kind, LandlockPlan, MountStep, Placeholder,
-    PlaceholderKind,
+    PlaceholderKind, Records,
 };
 use crate::receipt::Wish;
 use crate::sys::landlock::ALL_FS;
@@ -57,6 +57,7 @@ fn bind(at: &str, access: Access) -> MountStep {
 fn plan() -> SandboxPlan {
     let read = READ_FILE | READ_DIR | EXECUTE;
     SandboxPlan {
+        workspace: crate::plan::Workspace::Shared,
         containment: Containment::Namespaces,
         identity: Identity {
             uid: 1000,
@@ -136,6 +137,7 @@ fn plan() -> SandboxPlan {
             deny_tcp: false,
         }),
         seccomp: None,
+        records: Records::Leave,
         receipt: Wish::Off,
         canaries: Vec::new(),
         command: CommandPlan {

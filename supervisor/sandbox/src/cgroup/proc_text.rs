@@ -135,7 +135,7 @@ pub(super) fn controllers(list: &[u8], separator: u8) -> BTreeSet<Controller> {
 }
 
 /// Undoes the kernel's `\040` for space, tab, newline, backslash and hash.
-pub(super) fn unescape(field: &[u8]) -> Vec<u8> {
+pub(crate) fn unescape(field: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(field.len());
     let mut rest = field;
     while let Some((first, tail)) = rest.split_first() {

@@ -3,7 +3,7 @@
 //! Order: terminal and files first (they need a way to look things up), then limits, capabilities, no_new_privs,
 //! Landlock, seccomp, and last `close_range`, so that nothing can be undone by what follows. Then the canaries.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -12,29 +12,19 @@ use super::{Failed, Inheritance, Named, Walls, canaries, give_up};
 use crate::control::Report;
 use crate::plan::{Containment, LandlockPlan, Namespace, SandboxPlan};
 use crate::receipt::Canary;
-use crate::seccomp::{DenialAction, Instruction};
+use crate::seccomp::DenialAction;
 use crate::sys::canary::{self, BaitName};
 use crate::sys::{caps, event, fd, landlock, limits, path, process, seccomp, term};
 
 /// Never returns: executes the command, or says why not.
 pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> ! {
     let Inheritance {
-        plan,
-        walls,
-        namespaces,
-        filter,
-        bait,
-        control,
-        terminals,
-        alive,
-        ignored,
-        ..
-    } = inheritance;
-    drop(alive);
+        plan, control, bait, ..
+    } = &inheritance;
     let files = match command(plan) {
         Ok(files) => files,
         Err(error) => give_up(
-            &control,
+            control,
             Failed {
                 step: "command",
                 detail: String::new(),
@@ -42,20 +32,12 @@ pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> !
             },
         ),
     };
-    if let Err(failed) = confine(
-        plan,
-        walls,
-        &namespaces,
-        filter,
-        &control,
-        terminal.map(|slave| (slave, terminals)),
-        &ignored,
-    ) {
-        give_up(&control, failed);
+    if let Err(failed) = confine(&inheritance, terminal) {
+        give_up(control, failed);
     }
     // We are the sandbox's user with no capability, no new root to go to, and only the allowed calls.
-    if let Err(failed) = take_receipt(&plan.canaries, bait.as_ref(), &control) {
-        give_up(&control, failed);
+    if let Err(failed) = take_receipt(&plan.canaries, bait.as_ref(), control) {
+        give_up(control, failed);
     }
     let mut error = process::exec(&files.program, &files.argv, &files.env);
     if error.raw_os_error() == Some(libc::ENOEXEC) && is_text(&plan.command.program) {
@@ -112,21 +94,19 @@ fn command(plan: &SandboxPlan) -> io::Result<Files> {
     })
 }
 
-fn confine(
-    plan: &SandboxPlan,
-    walls: Walls,
-    namespaces: &[Namespace],
-    filter: &[Instruction],
-    control: &OwnedFd,
-    terminal: Option<(OwnedFd, [bool; 3])>,
-    ignored: &[i32],
-) -> Result<(), Failed> {
+fn confine(inheritance: &Inheritance<'_>, terminal: Option<OwnedFd>) -> Result<(), Failed> {
+    let Inheritance {
+        plan, walls, control, ..
+    } = inheritance;
     process::setpgid(0, 0).step("process group")?;
-    if let Some((terminal, terminals)) = terminal {
+    if let Some(terminal) = terminal {
         // Not yet in the foreground: the kernel would stop us for asking.
         event::ignore(libc::SIGTTOU);
         term::set_foreground(terminal.as_fd(), process::getpid().0).step("foreground")?;
-        for (number, _) in (0..3).zip(terminals).filter(|(_, is_terminal)| *is_terminal) {
+        for (number, _) in (0..3)
+            .zip(inheritance.terminals)
+            .filter(|(_, is_terminal)| *is_terminal)
+        {
             fd::put_at(terminal.as_fd(), number).step("terminal")?;
         }
     }
@@ -143,7 +123,7 @@ fn confine(
             }
             (Containment::Namespaces, Walls::Engine) | (Containment::Landlock | Containment::Inherit, _) => {}
         }
-        if plan.identity.from_root && !namespaces.contains(&Namespace::User) {
+        if plan.identity.from_root && !inheritance.namespaces.contains(&Namespace::User) {
             process::drop_groups().step("groups")?;
             process::become_ids(plan.identity.uid, plan.identity.gid).step("identity")?;
         }
@@ -151,14 +131,14 @@ fn confine(
     }
     process::no_new_privs().step("no_new_privs")?;
     if let Some(rules) = &plan.landlock {
-        restrict(rules, walls)?;
+        restrict(rules, *walls, inheritance.maker.as_deref())?;
     }
-    event::reset_signals(ignored).step("signals")?;
+    event::reset_signals(&inheritance.ignored).step("signals")?;
     if let Some(spec) = &plan.seccomp {
         match spec.denial {
-            DenialAction::Errno => seccomp::install(filter).step("seccomp")?,
+            DenialAction::Errno => seccomp::install(inheritance.filter).step("seccomp")?,
             DenialAction::Notify => {
-                let listener = seccomp::install_with_listener(filter).step("seccomp")?;
+                let listener = seccomp::install_with_listener(inheritance.filter).step("seccomp")?;
                 Report::Listener(listener)
                     .send(control.as_fd())
                     .step("seccomp listener")?;
@@ -182,7 +162,8 @@ fn chdir(plan: &SandboxPlan) -> io::Result<()> {
     path::chdir(&plan.command.cwd).or_else(|_| path::chdir(Path::new("/")))
 }
 
-fn restrict(rules: &LandlockPlan, walls: Walls) -> Result<(), Failed> {
+/// `maker`: refusals are recorded, also after the command was executed, by a domain made under this name.
+fn restrict(rules: &LandlockPlan, walls: Walls, maker: Option<&CStr>) -> Result<(), Failed> {
     let abi = landlock::abi();
     let handled = landlock::handled_fs(abi);
     let net = if rules.deny_tcp && abi >= 4 {
@@ -216,5 +197,13 @@ fn restrict(rules: &LandlockPlan, walls: Walls) -> Result<(), Failed> {
             other => other.map_err(about)?,
         }
     }
-    landlock::restrict_self(ruleset.as_fd(), 0).step("landlock")
+    let flags = match maker {
+        Some(name) => {
+            // It becomes the command's own when that is executed.
+            process::set_name(name).step("landlock")?;
+            landlock::LOG_NEW_EXEC_ON
+        }
+        None => 0,
+    };
+    landlock::restrict_self(ruleset.as_fd(), flags).step("landlock")
 }

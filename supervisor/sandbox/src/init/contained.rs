@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::{Failed, Inheritance, Named, Walls, give_up};
 use crate::cgroup;
 use crate::launch::idmap::Trees;
-use crate::plan::{CommandPlan, Containment, Doors, GitPlan, Identity, LandlockPlan, SandboxPlan};
+use crate::plan::{CommandPlan, Containment, Doors, GitPlan, Identity, LandlockPlan, Records, SandboxPlan, Workspace};
 use crate::receipt::{Canary, Wish};
 use crate::seccomp::{self, Arch, FilterSpec, Table};
 use crate::sys::canary::BaitName;
@@ -137,6 +137,9 @@ pub fn main() -> ! {
         // The supervisor does that before it sends its first order, which says what is watched.
         listed: false,
         watch_memory: false,
+        is_mapped: false,
+        has_network: true,
+        maker: None,
     })
 }
 
@@ -197,6 +200,8 @@ fn program(inside: &Inside) -> PathBuf {
 fn plan(inside: Inside) -> SandboxPlan {
     let program = program(&inside);
     SandboxPlan {
+        records: Records::Leave,
+        workspace: Workspace::Shared,
         containment: Containment::Namespaces,
         identity: Identity {
             uid: inside.uid,

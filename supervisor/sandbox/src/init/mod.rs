@@ -12,6 +12,7 @@ mod reap;
 pub(crate) mod root;
 mod tree;
 
+use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Instant;
@@ -62,6 +63,12 @@ pub(crate) struct Inheritance<'a> {
     pub(crate) listed: bool,
     /// The watchdog counts memory because no cgroup does.
     pub(crate) watch_memory: bool,
+    /// The owners of the trees were mapped before we were born.
+    pub(crate) is_mapped: bool,
+    /// We were born into our network namespace.
+    pub(crate) has_network: bool,
+    /// The name under which the Landlock domain is made, if its records are read.
+    pub(crate) maker: Option<CString>,
 }
 
 /// The step that failed, for the report.
@@ -129,23 +136,19 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
     // We are a copy of the supervisor in new namespaces: nobody in our user namespace yet, outside still the caller.
     tie(plan, inheritance.walls).step("die with parent")?;
     // Beside the mounts: the kernel sets up dozens of tables for it, and whoever asks waits as long as for a whole root.
-    let network = inheritance
-        .namespaces
-        .contains(&Namespace::Net)
+    let makes_network = inheritance.namespaces.contains(&Namespace::Net) && !inheritance.has_network;
+    let network = makes_network
         .then(NetworkMaker::start)
         .transpose()
         .step("network namespace")?;
-    let (watch_memory, groups) = admission(inheritance).step("wait for supervisor")?;
-    inheritance.watch_memory = watch_memory;
-    groups.enter().step("cgroup")?;
-    // Their numbers are needed below a limit that may be low.
-    drop(groups);
+    wait_for(Order::Go, inheritance).step("wait for supervisor")?;
     match plan.containment {
         Containment::Namespaces if inheritance.walls == Walls::Engine => {}
         Containment::Namespaces => enter(inheritance, network)?,
         // No pid namespace holds the tree together: orphans come to us, and we end them.
         Containment::Landlock | Containment::Inherit => process::child_subreaper().step("subreaper")?,
     }
+    join_groups(inheritance)?;
     if inheritance.listed {
         wait_for(Order::Listed, inheritance).step("wait for the list of files")?;
     }
@@ -198,12 +201,20 @@ fn tie(plan: &SandboxPlan, walls: Walls) -> io::Result<()> {
     }
 }
 
-/// Waits until we may go on: whether to watch the memory, and the groups to enter.
-fn admission(inheritance: &Inheritance<'_>) -> io::Result<(bool, cgroup::Entry)> {
-    match next_order(inheritance)? {
-        Some((Order::Go { watch_memory }, files)) => Ok((watch_memory, cgroup::Entry::from_files(files))),
+/// Enters the groups, which were made while we built our root, and makes them the root of what can be seen of them.
+fn join_groups(inheritance: &mut Inheritance<'_>) -> Result<(), Failed> {
+    match next_order(inheritance).step("wait for supervisor")? {
+        Some((Order::Enter { watch_memory }, files)) => {
+            inheritance.watch_memory = watch_memory;
+            // Their numbers are free again at the end of this: they are needed below a limit that may be low.
+            cgroup::Entry::from_files(files).enter().step("cgroup")?;
+        }
         Some(_) | None => process::exit_now(125),
     }
+    if inheritance.walls == Walls::Ours && inheritance.namespaces.contains(&Namespace::Cgroup) {
+        process::unshare(libc::CLONE_NEWCGROUP).step("cgroup namespace")?;
+    }
+    Ok(())
 }
 
 /// Waits for this order, which brings nothing with it.
@@ -241,11 +252,11 @@ fn enter(inheritance: &Inheritance<'_>, network: Option<NetworkMaker>) -> Result
             mount::make_all_private().step("private mounts")?;
         }
     }
-    if inheritance.namespaces.contains(&Namespace::Cgroup) {
-        process::unshare(libc::CLONE_NEWCGROUP).step("cgroup namespace")?;
-    }
     let umask = path::umask(0);
-    let mapped = || wait_for(Order::Mapped, inheritance);
+    let mapped = || match inheritance.is_mapped {
+        true => Ok(()),
+        false => wait_for(Order::Mapped, inheritance),
+    };
     root::build(plan, &inheritance.trees, &mapped).map_err(|failure| Failed {
         step: "mounts",
         detail: failure.what,

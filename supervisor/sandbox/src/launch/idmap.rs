@@ -57,9 +57,9 @@ impl Trees {
         Ok(trees)
     }
 
-    /// Maps the owners of the trees that need it. The child has the same trees, and waits before it uses one of these: until
-    /// then it can do other things.
-    pub(crate) fn map_owners(&self, plan: &SandboxPlan) -> Result<Holders, Failure> {
+    /// Maps the owners of the trees that need it. A child may have the same trees, and waits before it uses one of these: until
+    /// then it can do other things. `ready` holds a user namespace that has no map yet.
+    pub(crate) fn map_owners(&self, plan: &SandboxPlan, mut ready: Option<Holder>) -> Result<Holders, Failure> {
         let mut holders = Holders::default();
         let mut maps: BTreeMap<IdMap, OwnedFd> = BTreeMap::new();
         for (number, tree) in &self.0 {
@@ -74,11 +74,17 @@ impl Trees {
                 error,
             };
             if !maps.contains_key(map) {
-                maps.insert(*map, user_namespace(*map, &plan.identity, &mut holders).map_err(about)?);
+                let holder = ready.take().map_or_else(Holder::start, Ok).map_err(about)?;
+                let namespace = user_namespace(holder, *map, &plan.identity, &mut holders);
+                maps.insert(*map, namespace.map_err(about)?);
             }
             if let Some(userns) = maps.get(map) {
                 mount::set_idmap(tree.as_fd(), userns.as_fd()).map_err(about)?;
             }
+        }
+        if let Some(mut unused) = ready {
+            unused.release();
+            holders.push(unused);
         }
         Ok(holders)
     }
@@ -104,8 +110,12 @@ pub(crate) fn map_text(from: u32, to: u32) -> String {
 
 /// A user namespace that exists only for its map. The end of its one process is nobody's concern until the sandbox is on
 /// its way.
-fn user_namespace(map: IdMap, identity: &Identity, holders: &mut Holders) -> io::Result<OwnedFd> {
-    let mut holder = Holder::start()?;
+pub(crate) fn user_namespace(
+    mut holder: Holder,
+    map: IdMap,
+    identity: &Identity,
+    holders: &mut Holders,
+) -> io::Result<OwnedFd> {
     let pid = holder.pid();
     let made = write_maps(
         pid,

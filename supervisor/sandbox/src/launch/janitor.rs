@@ -3,15 +3,16 @@
 //! It sleeps on a socket. Dismissed, it just ends; if the socket closes without a word, the supervisor is dead: init has ended
 //! the tree by then or is about to, and the janitor removes what only someone outside can: cgroups and placeholders.
 
+use std::cell::OnceCell;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use super::changes::{self, Crew, Since};
 use super::outcome::LaunchError;
-use super::{placeholders, quarantine, setids};
+use super::{denials, placeholders, quarantine, setids};
 use crate::cgroup::{self, Facts};
-use crate::plan::{Containment, SandboxPlan};
+use crate::plan::{Containment, Records, SandboxPlan};
 use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::socket::Wait;
@@ -21,34 +22,60 @@ use crate::sys::{fd, socket};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The supervisor's handle on its janitor, if it has one.
-pub(super) struct Janitor(Option<Hired>);
+pub(super) struct Janitor<'a> {
+    facts: &'a Facts,
+    plan: &'a SandboxPlan,
+    since: Since,
+    hired: OnceCell<Hired>,
+}
 
+#[derive(Debug)]
 struct Hired {
     socket: OwnedFd,
     pid: Pid,
 }
 
-/// Starts the janitor, unless this run makes nothing that could outlive it.
-pub(super) fn start(facts: &Facts, plan: &SandboxPlan, since: Since) -> Result<Janitor, LaunchError> {
-    let named = |error| LaunchError::step("janitor", error);
-    let leaves_names = !plan.placeholders.is_empty() || !plan.git.trees.is_empty();
-    if !leaves_names && !setids::concerns(plan) && !cgroup::may_create(facts) {
-        return Ok(Janitor(None));
-    }
-    let (ours, theirs) = socket::pair().map_err(named)?;
-    match process::clone_into(0, None).map_err(named)? {
-        Side::Parent { pid, .. } => Ok(Janitor(Some(Hired { socket: ours, pid }))),
-        Side::Child => {
-            drop(ours);
-            wait_and_clean(&theirs, facts, plan, since)
+impl<'a> Janitor<'a> {
+    pub(super) fn new(facts: &'a Facts, plan: &'a SandboxPlan, since: Since) -> Self {
+        Self {
+            facts,
+            plan,
+            since,
+            hired: OnceCell::new(),
         }
     }
-}
 
-impl Janitor {
+    /// Is something that could outlive the run made before its first process is? Otherwise there is time while that one starts.
+    pub(super) fn is_needed_first(&self) -> bool {
+        let plan = self.plan;
+        !plan.placeholders.is_empty() || plan.records == Records::Take || cgroup::makes_v2(self.facts, &plan.cgroup)
+    }
+
+    /// Starts the janitor if there is none yet, unless this run makes nothing that could outlive it.
+    pub(super) fn hire(&self) -> Result<(), LaunchError> {
+        let named = |error| LaunchError::step("janitor", error);
+        let leaves_names = !self.plan.placeholders.is_empty() || !self.plan.git.trees.is_empty();
+        let leaves_audit = self.plan.records == Records::Take;
+        let leaves = leaves_audit || leaves_names || setids::concerns(self.plan) || cgroup::may_create(self.facts);
+        if !leaves || self.hired.get().is_some() {
+            return Ok(());
+        }
+        let (ours, theirs) = socket::pair().map_err(named)?;
+        match process::clone_into(0, None).map_err(named)? {
+            Side::Parent { pid, .. } => {
+                let _ = self.hired.set(Hired { socket: ours, pid });
+                Ok(())
+            }
+            Side::Child => {
+                drop(ours);
+                wait_and_clean(&theirs, self.facts, self.plan, self.since)
+            }
+        }
+    }
+
     /// The number of our end of the socket, for the child to close.
     pub(super) fn raw_socket(&self) -> Option<RawFd> {
-        self.0.as_ref().map(|hired| hired.socket.as_raw_fd())
+        self.hired.get().map(|hired| hired.socket.as_raw_fd())
     }
 
     /// Hands over a lock, so that it outlives us: whoever shares it must not think that the tree is gone.
@@ -62,18 +89,29 @@ impl Janitor {
     }
 
     /// Everything is clean: the janitor may go.
-    pub(super) fn dismiss(self) {
+    pub(super) fn dismiss(self) -> Leaving {
         // If it was killed, nobody listens; it must be collected all the same.
         let _ = self.tell(b"d", None);
-        if let Some(hired) = self.0 {
-            let _ = process::wait(hired.pid.0, libc::__WALL);
-        }
+        Leaving(self.hired.into_inner())
     }
 
     fn tell(&self, word: &[u8], fd: Option<&OwnedFd>) -> io::Result<()> {
-        match &self.0 {
+        match self.hired.get() {
             Some(hired) => socket::send(hired.socket.as_fd(), word, fd.map(AsFd::as_fd)),
             None => Ok(()),
+        }
+    }
+}
+
+/// The janitor on its way out. Dropping this collects it.
+#[must_use]
+#[derive(Debug)]
+pub struct Leaving(Option<Hired>);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        if let Some(hired) = &self.0 {
+            let _ = process::wait(hired.pid.0, libc::__WALL);
         }
     }
 }
@@ -105,6 +143,7 @@ fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan, since: Si
         let _ = event::poll(&[(Some(tree.as_fd()), Want::Read)], Some(PATIENCE));
     }
     drop(locks);
+    denials::records::put_back();
     let end = Instant::now() + PATIENCE;
     while cgroup::any_left(facts) && Instant::now() < end {
         cgroup::sweep_stale(facts);

@@ -13,7 +13,9 @@ mod locks;
 mod outcome;
 pub(crate) mod placeholders;
 pub(crate) mod quarantine;
+mod scout;
 mod setids;
+mod start;
 mod stdio;
 mod supervise;
 mod terminal;
@@ -22,42 +24,61 @@ mod warden;
 
 use std::ffi::OsStr;
 use std::fs;
-use std::os::fd::{AsFd, OwnedFd};
+use std::ops::ControlFlow;
+use std::os::fd::OwnedFd;
 use std::time::Instant;
 
 pub use changes::{Change, Changed, Changes, Doubt, Found, Judge, Verdict};
 pub use companion::Serve;
-pub use denials::{Because, Denied, DeniedKind, Refusals, Subject};
+pub use denials::records::NoRecords;
+pub use denials::{Because, Client, Denied, DeniedKind, Refusals, Subject};
+pub use janitor::Leaving;
 pub use outcome::{Appeared, End, LaunchError, Layers, Outcome};
+pub use scout::Scout;
 
 use crate::cgroup;
-use crate::control::Order;
-use crate::init::{self, Inheritance, Walls};
-use crate::plan::{Containment, Namespace, SandboxPlan};
-use crate::receipt::Attempt;
+use crate::plan::{Containment, SandboxPlan};
 use crate::seccomp::{self, Arch, Table};
-use crate::sys::canary::Bait;
 use crate::sys::event;
-use crate::sys::process::{self, Pid, Side};
 use crate::sys::term::Size;
 use crate::sys::{fd, path, socket, term};
-use changes::{Before, Crew, Since};
+use crate::workspace::Layer;
+use changes::{Crew, Since};
 use companion::Companion;
-use idmap::{Holders, Trees};
+use denials::records::Records;
 use janitor::Janitor;
 use placeholders::Placeholders;
 use quarantine::Ahead;
+use start::{Building, Child, Ends};
 use vessel::{Carrier, Vessel};
-use warden::Warden;
 
-/// Carries out the plan. The process must have one thread. `serve` is for a plan with doors, `judge` for who wants to know
-/// what was changed; with a `vessel`, the walls are a container engine's.
-pub fn run(
-    plan: &SandboxPlan,
-    serve: Option<&dyn Serve>,
-    judge: Option<&dyn Judge>,
-    vessel: Option<&dyn Vessel>,
-) -> Result<Outcome, LaunchError> {
+/// What the caller brings besides the plan.
+#[expect(missing_debug_implementations, reason = "functions have nothing to show")]
+pub struct Aid<'a> {
+    /// For a plan with doors.
+    pub serve: Option<&'a dyn Serve>,
+    /// For who wants to know what was changed.
+    pub judge: Option<&'a dyn Judge>,
+    /// Sent before there was a plan.
+    pub scout: Option<Scout>,
+    /// Those of a copy that is in place.
+    pub layers: &'a [Layer],
+    /// A container engine's walls in place of ours.
+    pub vessel: Option<&'a dyn Vessel>,
+    /// Done while the sandbox is being built, before anything runs in it. `Break` calls the run off.
+    pub meanwhile: &'a mut dyn FnMut() -> ControlFlow<()>,
+}
+
+/// Carries out the plan. The process must have one thread.
+pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), LaunchError> {
+    let Aid {
+        serve,
+        judge,
+        scout,
+        layers,
+        vessel,
+        meanwhile,
+    } = aid;
     let (started, since) = (Instant::now(), Since::now());
     fd::ensure_stdio().map_err(|error| LaunchError::step("standard files", error))?;
     stdio::check(plan)?;
@@ -69,9 +90,12 @@ pub fn run(
     let signals =
         event::signal_fd(&supervise::signals(&ignored)).map_err(|error| LaunchError::step("signals", error))?;
     let (ours, theirs) = socket::pair().map_err(|error| LaunchError::step("control socket", error))?;
+    denials::records::put_back();
     let facts = cgroup::detect();
-    // Before anything is made that would outlive us.
-    let janitor = janitor::start(&facts, plan, since)?;
+    let janitor = Janitor::new(&facts, plan, since);
+    if vessel.is_some() || janitor.is_needed_first() {
+        janitor.hire()?;
+    }
     let companion = match serve.filter(|_| !plan.doors.list.is_empty()) {
         Some(serve) => Some(companion::start(plan, serve)?),
         None => None,
@@ -90,13 +114,28 @@ pub fn run(
         janitor: &janitor,
         companion: companion.as_ref(),
         judge: judge.filter(|_| changes::concerns(plan)),
+        layers,
     };
+    let building = Building { scout, meanwhile };
     let engine = vessel.zip(carrier.as_ref());
-    let result = guarded(plan, &table, &filter, Ends { ours, theirs }, caller, engine);
+    let result = guarded(plan, &table, &filter, Ends { ours, theirs }, caller, building, engine);
     drop(carrier);
     let served = companion.and_then(Companion::finish);
-    janitor.dismiss();
-    result.map(|outcome| Outcome { served, ..outcome })
+    let leaving = janitor.dismiss();
+    result.map(|outcome| (Outcome { served, ..outcome }, leaving))
+}
+
+/// As `run`, for who brings nothing.
+pub fn run_plain(plan: &SandboxPlan) -> Result<Outcome, LaunchError> {
+    let aid = Aid {
+        serve: None,
+        judge: None,
+        scout: None,
+        layers: &[],
+        vessel: None,
+        meanwhile: &mut || ControlFlow::Continue(()),
+    };
+    run(plan, aid).map(|(outcome, _leaving)| outcome)
 }
 
 /// The run proper: whatever it makes is gone when it returns.
@@ -106,6 +145,7 @@ fn guarded(
     filter: &[seccomp::Instruction],
     ends: Ends,
     caller: Caller<'_>,
+    mut building: Building<'_>,
     engine: Option<(&dyn Vessel, &Carrier)>,
 ) -> Result<Outcome, LaunchError> {
     if plan.identity.from_root {
@@ -122,10 +162,16 @@ fn guarded(
             .entrust_lock(lock)
             .map_err(|error| LaunchError::step("janitor", error))?;
     }
+    let records = Records::start(plan, table)?;
+    if let Some(records) = &records {
+        let held = caller.janitor.entrust_lock(records.lock());
+        held.map_err(|error| LaunchError::step("janitor", error))?;
+    }
     let (mut child, groups) = match engine {
-        None => start(plan, filter, ends, born_into, &caller)?,
+        None => start::start(plan, filter, ends, born_into, records.as_ref(), &caller, building)?,
         Some((vessel, carrier)) => {
             drop(ends);
+            building.meanwhile()?;
             let child = vessel::start(plan, vessel, carrier, &caller)?;
             let groups = Groups::of_engine(&child, vessel);
             (child, groups)
@@ -139,6 +185,10 @@ fn guarded(
         Containment::Landlock | Containment::Inherit => Ahead::default(),
     };
     let mut outcome = supervise::watch(plan, child, denials, table, &groups.group, &caller)?;
+    if let Some(records) = records {
+        records.last_word();
+        outcome.refusals = records.finish(outcome.refusals);
+    }
     if plan.containment == Containment::Namespaces {
         let found = quarantine::after(plan, &ahead);
         outcome.set_aside.extend(found.aside);
@@ -185,9 +235,10 @@ pub(crate) struct Caller<'a> {
     started: Instant,
     since: Since,
     facts: &'a cgroup::Facts,
-    janitor: &'a Janitor,
+    janitor: &'a Janitor<'a>,
     companion: Option<&'a Companion>,
     judge: Option<&'a dyn Judge>,
+    layers: &'a [Layer],
 }
 
 /// The control groups, removed on every way out.
@@ -227,23 +278,6 @@ impl Drop for Removal {
     }
 }
 
-/// A sandbox being built, seen from outside.
-struct Child {
-    pid: Pid,
-    pidfd: OwnedFd,
-    control: OwnedFd,
-    /// While this is open, init knows that we live.
-    _alive: OwnedFd,
-    namespaces: Vec<Namespace>,
-    warden: Option<Warden>,
-    /// From here on the deadline counts.
-    begun: Instant,
-    /// What the writable trees held before the command started, if anybody asked.
-    before: Option<Before>,
-    /// What a canary must not reach.
-    _bait: Option<Bait>,
-}
-
 fn compile(plan: &SandboxPlan) -> Result<(Table, Vec<seccomp::Instruction>), LaunchError> {
     let table = Table::builtin().map_err(|_| LaunchError::SyscallTable)?;
     let filter = plan
@@ -252,145 +286,4 @@ fn compile(plan: &SandboxPlan) -> Result<(Table, Vec<seccomp::Instruction>), Lau
         .map(|spec| seccomp::compile(&table, spec, Arch::NATIVE))
         .unwrap_or_default();
     Ok((table, filter))
-}
-
-fn start(
-    plan: &SandboxPlan,
-    filter: &[seccomp::Instruction],
-    ends: Ends,
-    born_into: Option<Groups>,
-    caller: &Caller<'_>,
-) -> Result<(Child, Groups), LaunchError> {
-    let named = |step: &'static str| move |error| LaunchError::step(step, error);
-    let Ends { ours, theirs } = ends;
-    let (alive_read, alive_write) = fd::pipe().map_err(named("liveness pipe"))?;
-    let trees = Trees::prepare(plan)?;
-    let bait = lay_bait(plan)?;
-    let v2 = born_into.as_ref().and_then(|groups| groups.group.v2_dir());
-    let v2 = v2.and_then(|dir| path::open_dir_exact(dir).ok());
-    let mut inheritance = Inheritance {
-        plan,
-        walls: Walls::Ours,
-        namespaces: plan.namespaces.clone(),
-        filter,
-        trees,
-        bait: bait.as_ref().map(Bait::name),
-        control: theirs,
-        alive: alive_read,
-        terminals: caller.terminals,
-        size: caller.size,
-        ignored: caller.ignored.clone(),
-        started: caller.started,
-        listed: caller.judge.is_some(),
-        watch_memory: false,
-    };
-    // The cgroup namespace comes later, from inside: its root must be the group that the child has entered by then. So
-    // does the network namespace, which would keep us waiting here.
-    let wanted: Vec<Namespace> = plan.namespaces.clone();
-    let flags = |list: &[Namespace]| {
-        list.iter()
-            .filter(|n| !matches!(n, Namespace::Cgroup | Namespace::Net))
-            .fold(0, |flags, n| flags | n.flag())
-    };
-    let (side, namespaces) = match process::clone_into(flags(&wanted), v2.as_ref().map(AsFd::as_fd)) {
-        Ok(side) => (side, wanted),
-        Err(error) if plan.identity.from_root && wanted.contains(&Namespace::User) => {
-            // Root needs no user namespace: its own capabilities build the same sandbox, and are given up all the same.
-            let without: Vec<Namespace> = wanted.into_iter().filter(|n| *n != Namespace::User).collect();
-            let side = process::clone_into(flags(&without), v2.as_ref().map(AsFd::as_fd))
-                .map_err(|_| LaunchError::namespaces(error))?;
-            (side, without)
-        }
-        Err(error) => return Err(LaunchError::namespaces(error)),
-    };
-    match side {
-        Side::Child => {
-            drop((ours, alive_write, v2, bait));
-            if let Some(janitor) = caller.janitor.raw_socket().map(i32::unsigned_abs) {
-                // It would keep the janitor from seeing that the supervisor is dead.
-                let _ = fd::close_range(janitor, janitor);
-            }
-            inheritance.namespaces = namespaces;
-            init::main(inheritance)
-        }
-        Side::Parent { pid, pidfd } => {
-            let mut child = Child {
-                pid,
-                pidfd,
-                control: ours,
-                _alive: alive_write,
-                namespaces,
-                warden: None,
-                begun: caller.started,
-                before: None,
-                _bait: bait,
-            };
-            // Before the child may go on: whoever cleans up after us must be able to see its end.
-            let entrusted = caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"));
-            let groups = born_into.unwrap_or_else(|| Groups::make(plan, caller));
-            let admitted = entrusted
-                .and_then(|()| admit(plan, &mut child, &groups))
-                .and_then(|()| hand_over(&inheritance.trees, plan, &child));
-            // The child's own, closed while it works; the holders are collected at the end of this.
-            drop(inheritance);
-            if let Err(error) = admitted {
-                let _ = process::pidfd_kill(child.pidfd.as_fd(), libc::SIGKILL);
-                let _ = process::wait(pid.0, 0);
-                return Err(error);
-            }
-            if caller.judge.is_some() {
-                // While the child builds its root, at whose end it waits for this.
-                child.before = Some(Before::list(plan));
-                // Should it have failed meanwhile, it has said why.
-                let _ = Order::Listed.send(child.control.as_fd());
-            }
-            Ok((child, groups))
-        }
-    }
-}
-
-/// For the canary that looks for it.
-fn lay_bait(plan: &SandboxPlan) -> Result<Option<Bait>, LaunchError> {
-    let wanted = plan.canaries.iter().any(|canary| canary.attempt == Attempt::HostSocket);
-    let laid = wanted.then(Bait::lay).transpose();
-    laid.map_err(|error| LaunchError::step("receipt", error))
-}
-
-/// Gives the child its identity and its control groups, and lets it go on.
-fn admit(plan: &SandboxPlan, child: &mut Child, groups: &Groups) -> Result<(), LaunchError> {
-    let named = |step: &'static str| move |error| LaunchError::step(step, error);
-    if plan.containment == Containment::Namespaces && child.namespaces.contains(&Namespace::User) {
-        let (uid, gid) = (plan.identity.uid, plan.identity.gid);
-        if !plan.identity.from_root {
-            fs::write(format!("/proc/{}/setgroups", child.pid.0), "deny").map_err(named("setgroups"))?;
-        }
-        idmap::write_maps(child.pid, &format!("{uid} {uid} 1\n"), &format!("{gid} {gid} 1\n"))
-            .map_err(named("id maps"))?;
-    }
-    if plan.containment == Containment::Namespaces {
-        // Before the child goes on: nothing may appear between its look and ours, and it can still be looked into.
-        child.warden = Warden::start(plan, child.pid).map_err(named("watch"))?;
-    }
-    let entry = groups.group.entry().map_err(named("cgroup"))?;
-    let watch_memory = groups.missing.iter().any(|m| m.limit == cgroup::Controller::Memory);
-    Order::Go { watch_memory }
-        .send_with(child.control.as_fd(), &entry.files())
-        .map_err(named("start"))
-}
-
-/// Maps the owners of the trees, while the child builds what lies around them.
-fn hand_over(trees: &Trees, plan: &SandboxPlan, child: &Child) -> Result<Holders, LaunchError> {
-    let holders = trees.map_owners(plan)?;
-    if !holders.is_empty() {
-        Order::Mapped
-            .send(child.control.as_fd())
-            .map_err(|error| LaunchError::step("owners", error))?;
-    }
-    Ok(holders)
-}
-
-/// The two ends of the control socket.
-struct Ends {
-    ours: OwnedFd,
-    theirs: OwnedFd,
 }

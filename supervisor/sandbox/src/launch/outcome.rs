@@ -8,6 +8,7 @@ use crate::control::Cause;
 use crate::init::root::Failure;
 use crate::launch::changes::Changes;
 use crate::launch::denials::Refusals;
+use crate::launch::denials::records::NoRecords;
 use crate::launch::placeholders::Unprotected;
 use crate::receipt::Receipt;
 use crate::sys::process::Usage;
@@ -98,8 +99,12 @@ pub enum LaunchError {
     SyscallTable,
     #[error("the sandbox does not hold: {}", surprises(.receipt))]
     Canary { receipt: Receipt },
+    #[error("cannot take Landlock's records: {0}")]
+    Records(#[from] NoRecords),
     #[error("the sandbox ended before the command started")]
     Lost,
+    #[error("the run was called off")]
+    CalledOff,
     #[error("the container engine cannot start the sandbox: {0}")]
     Engine(String),
 }
@@ -145,6 +150,7 @@ impl LaunchError {
     #[must_use]
     pub fn help(&self) -> Option<String> {
         match self {
+            Self::Namespaces { error } if error.raw_os_error() == Some(libc::ENOSYS) => Some(NESTED.to_owned()),
             Self::Namespaces { .. } => Some(USER_NAMESPACES.to_owned()),
             Self::Step { step, detail, error } => advice(step, detail, error),
             Self::Unprotected { .. } => {
@@ -156,7 +162,8 @@ impl LaunchError {
                  `--receipt off` would run the command all the same"
                     .to_owned(),
             ),
-            Self::SyscallTable | Self::Lost | Self::Engine(_) => None,
+            Self::Records(error) => Some(error.help().to_owned()),
+            Self::SyscallTable | Self::Lost | Self::CalledOff | Self::Engine(_) => None,
         }
     }
 }
@@ -168,6 +175,8 @@ user namespaces are refused on this machine. One of:
   - an AppArmor profile for this program: `glee-supervisor doctor --apparmor` prints it
   - run as root: privileges are dropped before the command starts
   - `isolation: landlock` in the policy: weaker, and the report says what it does not give";
+
+const NESTED: &str = "this seems to be the inside of a sandbox already: one cannot be built in another";
 
 fn advice(step: &str, detail: &str, error: &io::Error) -> Option<String> {
     let refused = matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES));
@@ -183,9 +192,7 @@ fn advice(step: &str, detail: &str, error: &io::Error) -> Option<String> {
         _ if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => {
             Some("raise the limit on open files (`ulimit -n`), or `limits.open_files` in the policy".to_owned())
         }
-        "janitor" if error.raw_os_error() == Some(libc::ENOSYS) => {
-            Some("this seems to be the inside of a sandbox already: one cannot be built in another".to_owned())
-        }
+        "janitor" if error.raw_os_error() == Some(libc::ENOSYS) => Some(NESTED.to_owned()),
         "landlock ruleset" | "landlock" => Some("needs Linux 5.13 with Landlock enabled (`lsm=landlock,…`)".to_owned()),
         _ => None,
     }

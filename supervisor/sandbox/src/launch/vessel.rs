@@ -19,10 +19,11 @@ pub use carrier::Line;
 pub(super) use carrier::{Carrier, start as carrier};
 pub use staging::{detach_trees, stage_trees};
 
+use super::Caller;
 use super::changes::Before;
 use super::outcome::LaunchError;
+use super::start::{Child, lay_bait};
 use super::warden::Warden;
-use super::{Caller, Child, lay_bait};
 use crate::cgroup;
 use crate::control::Order;
 use crate::init::contained::{HANDED, Inside, Kernel};
@@ -141,13 +142,14 @@ pub(super) fn start(
             companion.hand_over(&open).map_err(named("doors"))?;
         }
     }
-    child.warden = Warden::start(plan, pid).map_err(named("watch"))?;
+    child.warden = Warden::start(plan, pid, &[]).map_err(named("watch"))?;
     // What an engine takes to start is not the command's time.
     child.begun = Instant::now();
     let watch_memory = inside.watched_memory.is_some();
-    Order::Go { watch_memory }
-        .send(child.control.as_fd())
-        .map_err(named("start"))?;
+    // The engine has put it into a group.
+    for order in [Order::Go, Order::Enter { watch_memory }] {
+        order.send(child.control.as_fd()).map_err(named("start"))?;
+    }
     Ok(child)
 }
 

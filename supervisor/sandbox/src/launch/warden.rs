@@ -21,6 +21,7 @@ use crate::survey::Hidden;
 use crate::survey::deny::walk;
 use crate::sys::inotify::{Change, Inotify, WatchId};
 use crate::sys::process::Pid;
+use crate::workspace::Layer;
 
 /// Events that are remembered.
 const MOST: usize = 1000;
@@ -62,11 +63,13 @@ pub(super) struct Warden {
     blind: BTreeSet<PathBuf>,
     /// The trees of the host that the sandbox shows: what lies above them may move without changing what is inside.
     roots: Vec<PathBuf>,
+    /// What lies behind a copy, by the path of the copy: what the host does there shows through, and the copy is not told.
+    behind: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Warden {
     /// Starts watching. `None` if there is nothing to watch.
-    pub(super) fn start(plan: &SandboxPlan, init: Pid) -> io::Result<Option<Self>> {
+    pub(super) fn start(plan: &SandboxPlan, init: Pid, layers: &[Layer]) -> io::Result<Option<Self>> {
         if plan.watches.is_empty() && plan.glob_watches.is_empty() {
             return Ok(None);
         }
@@ -82,6 +85,7 @@ impl Warden {
             ids: BTreeMap::new(),
             blind: BTreeSet::new(),
             roots: plan.mounts.iter().filter_map(root_of).cloned().collect(),
+            behind: layers.iter().map(|layer| (layer.at.clone(), layer.behind())).collect(),
         };
         for watch in &plan.watches {
             warden.watch_above(&watch.path);
@@ -116,6 +120,7 @@ impl Warden {
 
     /// Watches what is at this path now: a directory that was made anew or moved is another one. True if it was not known.
     fn watch(&mut self, dir: &Path) -> bool {
+        self.watch_behind(dir);
         let id = match self.inotify.watch(dir) {
             Ok(id) => id,
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -136,6 +141,24 @@ impl Warden {
             self.dirs.remove(&before);
         }
         true
+    }
+
+    /// Watches the project's own directory where a copy of it is watched.
+    fn watch_behind(&mut self, dir: &Path) {
+        let layers = self.behind.iter().filter(|(at, _)| dir.starts_with(at));
+        let Some((at, real)) = layers.max_by_key(|(at, _)| at.components().count()) else {
+            return;
+        };
+        let real = dir.strip_prefix(at).map(|inside| real.join(inside));
+        match real.map(|real| self.inotify.watch(&real)) {
+            Ok(Ok(id)) => {
+                self.dirs.insert(id, dir.to_owned());
+            }
+            Ok(Err(error)) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
+            Ok(Err(_)) | Err(_) => {
+                self.blind.insert(dir.to_owned());
+            }
+        }
     }
 
     /// Watches every directory between a path and the top of its tree: whichever of them is replaced, or missing now, must

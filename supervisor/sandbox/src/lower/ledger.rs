@@ -6,13 +6,14 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::grants::Cover;
 use glee_policy::resolved::{DenyTarget, FsAccess, Network};
 
-use crate::plan::{Containment, Coverage, MountStep, SandboxPlan};
+use crate::plan::{Containment, Coverage, MountStep, SandboxPlan, Workspace};
 
 pub(super) fn write(policy: &ResolvedPolicy, plan: &SandboxPlan) -> Vec<Coverage> {
     let mut ledger = Ledger {
         policy,
         list: Vec::new(),
     };
+    ledger.workspace(plan);
     ledger.filesystem(plan);
     ledger.network(plan);
     ledger.environment();
@@ -41,6 +42,22 @@ impl Ledger<'_> {
             enforced_by: enforced_by.to_vec(),
             note: note.map(str::to_owned),
         });
+    }
+
+    fn workspace(&mut self, plan: &SandboxPlan) {
+        let (by, note): (&[&'static str], _) = match plan.workspace {
+            Workspace::Shared => return,
+            Workspace::Cow => (
+                &["overlayfs"],
+                "the project stays as it is; `runs diff` and `runs apply` show and take what changed",
+            ),
+            Workspace::Worktree => (
+                &["mount namespace"],
+                "a worktree of the last commit lies at the project's path",
+            ),
+        };
+        let clause = format!("--workspace {}", plan.workspace.name());
+        self.add(clause, "the command line".to_owned(), by, Some(note));
     }
 
     fn filesystem(&mut self, plan: &SandboxPlan) {
@@ -155,7 +172,10 @@ impl Ledger<'_> {
             (
                 "disk_mb",
                 &["size of the private space"],
-                Some("HOME, /tmp, /var/tmp and /dev/shm together"),
+                Some(match plan.workspace {
+                    Workspace::Cow => "HOME, /tmp, /var/tmp and /dev/shm together, and as much again for the copy",
+                    Workspace::Shared | Workspace::Worktree => "HOME, /tmp, /var/tmp and /dev/shm together",
+                }),
             ),
             (
                 "output_kb",

@@ -18,7 +18,9 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Isolation, Mode, Network};
 
 use crate::cgroup;
-use crate::plan::{CommandPlan, Containment, Doors, Identity, MadeFile, Namespace, SandboxPlan};
+use crate::plan::{
+    CommandPlan, Containment, Doors, Identity, KeptDir, MadeFile, Namespace, Records, SandboxPlan, Workspace,
+};
 use crate::receipt;
 use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, Observe, SocketRule};
 use crate::survey::Terrain;
@@ -51,9 +53,14 @@ pub struct Request {
     pub home: Option<PathBuf>,
     /// Made for this run, in place of what the host has there.
     pub files: Vec<MadeFile>,
+    /// Kept beyond the run, in a private place.
+    pub kept: Vec<KeptDir>,
     pub receipt: receipt::Wish,
     /// How much of what the command tries is looked at for the report.
     pub observe: Observe,
+    /// What lies at the project's path. Not the project itself: then it is in place already.
+    pub workspace: Workspace,
+    pub records: Records,
 }
 
 /// A clause that cannot be enforced here.
@@ -95,6 +102,7 @@ pub fn lower(
     request: Request,
 ) -> Result<SandboxPlan, LowerError> {
     let containment = containment(policy, kernel)?;
+    check_workspace(request.workspace, containment)?;
     check_grants(policy)?;
     deny::check(policy, terrain, containment)?;
     if containment == Containment::Namespaces {
@@ -111,7 +119,6 @@ pub fn lower(
         Containment::Inherit => None,
     };
     let limits = &policy.limits;
-    let disk_mb = limits.disk_mb.unwrap_or(UNBOUNDED_DISK_MB);
     let mut plan = SandboxPlan {
         namespaces: namespaces(policy, containment),
         cgroup: cgroup::Request {
@@ -134,10 +141,11 @@ pub fn lower(
             Vec::new()
         },
         placeholders: trees.placeholders,
-        private_bytes: disk_mb.saturating_mul(1 << 20),
+        private_bytes: disk_bytes(policy),
         rlimits: rlimits(policy, containment),
         landlock,
         seccomp: seccomp(policy, containment, request.observe),
+        records: request.records,
         receipt: request.receipt,
         canaries: Vec::new(),
         command: CommandPlan {
@@ -151,6 +159,7 @@ pub fn lower(
         memory_bytes: limits.memory_mb.map(|mb| mb.saturating_mul(1 << 20)),
         ledger: Vec::new(),
         omitted: trees.omitted,
+        workspace: request.workspace,
         identity,
         containment,
     };
@@ -188,6 +197,39 @@ fn containment(policy: &ResolvedPolicy, kernel: Kernel) -> Result<Containment, L
         Isolation::Namespaces => Containment::Namespaces,
         Isolation::Landlock => Containment::Landlock,
     })
+}
+
+/// How much a command may write where it has something of its own.
+#[must_use]
+pub fn disk_bytes(policy: &ResolvedPolicy) -> u64 {
+    policy
+        .limits
+        .disk_mb
+        .unwrap_or(UNBOUNDED_DISK_MB)
+        .saturating_mul(1 << 20)
+}
+
+/// A copy is no protection from a command that can reach the project some other way.
+fn check_workspace(workspace: Workspace, containment: Containment) -> Result<(), LowerError> {
+    let (clause, help) = match workspace {
+        Workspace::Shared => return Ok(()),
+        Workspace::Cow => (
+            "--workspace cow",
+            "leave it out, or use a policy with `isolation: namespaces`",
+        ),
+        Workspace::Worktree => (
+            "--workspace worktree",
+            "leave it out, or use a policy with `isolation: namespaces`",
+        ),
+    };
+    let reason = match containment {
+        Containment::Namespaces => return Ok(()),
+        Containment::Landlock => {
+            "`isolation: landlock` has no root of its own, and the project could be reached around the copy"
+        }
+        Containment::Inherit => "`mode: inherit` contains nothing, and the project could be reached around the copy",
+    };
+    Err(LowerError::new(clause, "the command line", reason, help))
 }
 
 /// Refuses a required path that is not there and must be.
@@ -238,7 +280,11 @@ fn identity(terrain: &Terrain, containment: Containment) -> Identity {
             from_root: false,
         };
     }
-    let (uid, gid) = terrain.project_owner;
+    identity_on(terrain.project_owner)
+}
+
+/// Who a command is that root started on somebody's project.
+pub(crate) fn identity_on((uid, gid): (u32, u32)) -> Identity {
     let or_ours = |id: u32| if id == 0 { SANDBOX_ID } else { id };
     if uid == 0 {
         Identity {

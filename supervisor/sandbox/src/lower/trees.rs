@@ -9,8 +9,8 @@ use glee_policy::resolved::FsAccess;
 
 use super::covers::{Covers, glee, hidden, islands};
 use super::{Request, base};
-use crate::plan::{Access, IdMap, Identity, Kind, MadeFile, MountStep, Placeholder, Watch};
-use crate::survey::{Node, Place, Terrain, private_dirs};
+use crate::plan::{Access, IdMap, Identity, KeptDir, Kind, MadeFile, MountStep, Placeholder, Watch, Workspace};
+use crate::survey::{GitDir, Node, Place, Terrain, private_dirs};
 
 /// Directories of the system: their owners are not mapped to the sandbox's user, whatever is granted.
 const SYSTEM_DIRS: &[&str] = &[
@@ -55,10 +55,11 @@ pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Ident
             layout.insert(at.clone(), MountStep::Private { at, name });
         }
     }
-    grants(policy, terrain, identity, &mut layout, &mut trees);
+    grants(policy, terrain, identity, request, &mut layout, &mut trees);
     let links = links(policy, terrain, &layout);
     trees.steps.extend(layout.into_values());
     made(files, &mut trees);
+    kept(&request.kept, identity, &mut trees);
     trees.steps.extend(links);
     let mut covers = Covers::default();
     islands(terrain, identity, &mut covers, &mut trees);
@@ -91,6 +92,29 @@ fn made(files: &[MadeFile], trees: &mut Trees) {
     }
 }
 
+/// Directories that outlive the run, where a private place would not.
+fn kept(dirs: &[KeptDir], identity: &Identity, trees: &mut Trees) {
+    for dir in dirs {
+        if !trees.private.iter().any(|place| dir.at.starts_with(place)) {
+            trees
+                .omitted
+                .push(format!("{}: not in a private place", dir.at.display()));
+            continue;
+        }
+        let differs = (dir.uid, dir.gid) != (identity.uid, identity.gid);
+        trees.steps.push(MountStep::Bind {
+            from: dir.from.clone(),
+            at: dir.at.clone(),
+            kind: Kind::Dir,
+            access: Access::ReadWrite,
+            idmap: (identity.from_root && differs).then_some(IdMap {
+                from_uid: dir.uid,
+                from_gid: dir.gid,
+            }),
+        });
+    }
+}
+
 /// System places are never replaced by something private.
 fn is_system(path: &Path) -> bool {
     path == Path::new("/")
@@ -120,6 +144,7 @@ fn grants(
     policy: &ResolvedPolicy,
     terrain: &Terrain,
     identity: &Identity,
+    request: &Request,
     layout: &mut BTreeMap<PathBuf, MountStep>,
     trees: &mut Trees,
 ) {
@@ -133,7 +158,11 @@ fn grants(
             FsAccess::Read => Access::ReadOnly,
             FsAccess::ReadWrite => Access::ReadWrite,
         };
-        let idmap = idmap(path, place, identity);
+        // A view is mapped below, not itself.
+        let outside = |dir: &GitDir| dir.outside && path.starts_with(&dir.path);
+        let copied = path.starts_with(&terrain.project) || terrain.git.iter().any(outside);
+        let viewed = request.workspace == Workspace::Cow && copied;
+        let idmap = idmap(path, place, identity).filter(|_| !viewed);
         let (from, at) = (path.to_owned(), path.to_owned());
         layout.insert(
             at.clone(),

@@ -31,6 +31,8 @@ pub enum Act {
     Remove,
     /// Make a name.
     Make,
+    /// Make a directory.
+    MakeDir,
     /// Move the first name to the second.
     Rename,
     /// Give the first a second name.
@@ -108,8 +110,10 @@ impl Observe {
             "execveat" => one(Act::Execute, in_dir(0, 1)),
             "unlink" | "rmdir" => one(Act::Remove, at(0)),
             "unlinkat" => one(Act::Remove, in_dir(0, 1)),
-            "mkdir" | "mknod" => one(Act::Make, at(0)),
-            "mkdirat" | "mknodat" => one(Act::Make, in_dir(0, 1)),
+            "mkdir" => one(Act::MakeDir, at(0)),
+            "mkdirat" => one(Act::MakeDir, in_dir(0, 1)),
+            "mknod" => one(Act::Make, at(0)),
+            "mknodat" => one(Act::Make, in_dir(0, 1)),
             "symlink" => one(Act::Make, at(1)),
             "symlinkat" => one(Act::Make, in_dir(1, 2)),
             "rename" => two(Act::Rename, at(0), at(1)),

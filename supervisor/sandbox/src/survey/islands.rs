@@ -19,7 +19,7 @@ use crate::plan::PlaceholderKind;
 use crate::sys::path::is_writable;
 
 /// At the top of every writable tree and of every submodule in it.
-const NAMES: &[&str] = &[
+pub(super) const NAMES: &[&str] = &[
     ".claude",
     ".codex",
     ".gemini",

@@ -237,6 +237,18 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     })
 }
 
+/// Names that are protected at the top of every tree that a command can write.
+pub fn protected_names() -> impl Iterator<Item = &'static str> {
+    islands::NAMES.iter().copied()
+}
+
+/// A git directory of the project that lies outside of it, if there is one.
+#[must_use]
+pub fn outside_git(project: &Path) -> Option<PathBuf> {
+    let found = git::find(project, Some(FsAccess::Read)).into_iter();
+    found.filter(|dir| dir.outside).map(|dir| dir.path).next()
+}
+
 /// Git's configuration of the machine and of the caller.
 fn own_configuration(home: Option<&Path>) -> impl Iterator<Item = PathBuf> {
     let base = std::env::var_os("XDG_CONFIG_HOME")

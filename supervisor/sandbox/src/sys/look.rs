@@ -96,12 +96,22 @@ pub struct MountFlags {
     pub no_exec: bool,
 }
 
-pub fn mount_flags(handle: BorrowedFd<'_>) -> io::Result<MountFlags> {
+fn filesystem(handle: BorrowedFd<'_>) -> io::Result<libc::statvfs> {
     let mut facts = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
     // SAFETY: `facts` has room for the kernel's answer.
     done(unsafe { libc::fstatvfs(handle.as_raw_fd(), facts.as_mut_ptr()) })?;
     // SAFETY: the call succeeded, so the kernel filled the structure (which was zeroed before).
-    let flags = unsafe { facts.assume_init() }.f_flag;
+    Ok(unsafe { facts.assume_init() })
+}
+
+/// Has the filesystem no room left, for bytes or for names?
+pub fn is_full(handle: BorrowedFd<'_>) -> io::Result<bool> {
+    let facts = filesystem(handle)?;
+    Ok((facts.f_blocks > 0 && facts.f_bfree == 0) || (facts.f_files > 0 && facts.f_ffree == 0))
+}
+
+pub fn mount_flags(handle: BorrowedFd<'_>) -> io::Result<MountFlags> {
+    let flags = filesystem(handle)?.f_flag;
     Ok(MountFlags {
         read_only: flags & libc::ST_RDONLY != 0,
         no_exec: flags & libc::ST_NOEXEC != 0,

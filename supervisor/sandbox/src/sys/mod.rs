@@ -4,6 +4,7 @@
 //! INVARIANT: every wrapper returns the kernel's own error (`io::Error` from `errno`) and keeps no global state.
 #![allow(unsafe_code)]
 
+pub mod audit;
 pub mod canary;
 pub mod caps;
 pub mod dir;

@@ -25,6 +25,13 @@ pub fn open_tree_clone(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     check(unsafe { libc::syscall(libc::SYS_open_tree, fd.as_raw_fd(), EMPTY.as_ptr(), flags) }).map(own)
 }
 
+/// As `open_tree_clone`, the one mount at `fd` without those below it.
+pub fn open_mount_clone(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let flags = libc::OPEN_TREE_CLONE | libc::OPEN_TREE_CLOEXEC | libc::AT_EMPTY_PATH.unsigned_abs();
+    // SAFETY: the path is a NUL-terminated literal.
+    check(unsafe { libc::syscall(libc::SYS_open_tree, fd.as_raw_fd(), EMPTY.as_ptr(), flags) }).map(own)
+}
+
 /// Sets attributes on a whole tree and cuts its propagation ties to the host.
 pub fn set_attr(tree: BorrowedFd<'_>, set: u64) -> io::Result<()> {
     setattr(
@@ -93,15 +100,19 @@ pub fn attach(tree: BorrowedFd<'_>, target: BorrowedFd<'_>) -> io::Result<()> {
     check(unsafe { libc::syscall(libc::SYS_move_mount, from, EMPTY.as_ptr(), to, EMPTY.as_ptr(), flags) }).map(drop)
 }
 
-/// A new filesystem of type `kind` with its options, detached.
+/// A new filesystem of type `kind` with its options, detached. An option without a value is a flag.
 pub fn new_filesystem(kind: &CStr, options: &[(&CStr, &CStr)], attr: u64) -> io::Result<OwnedFd> {
     // SAFETY: `kind` is NUL-terminated.
     let fs = check(unsafe { libc::syscall(libc::SYS_fsopen, kind.as_ptr(), libc::FSOPEN_CLOEXEC) }).map(own)?;
     let fsfd = fs.as_raw_fd();
     for (key, value) in options {
-        let cmd = libc::FSCONFIG_SET_STRING;
-        // SAFETY: key and value are NUL-terminated; this command ignores the last argument.
-        check(unsafe { libc::syscall(libc::SYS_fsconfig, fsfd, cmd, key.as_ptr(), value.as_ptr(), 0) })?;
+        let (cmd, value) = if value.is_empty() {
+            (libc::FSCONFIG_SET_FLAG, std::ptr::null())
+        } else {
+            (libc::FSCONFIG_SET_STRING, value.as_ptr())
+        };
+        // SAFETY: key and value are NUL-terminated, and a flag takes no value; both commands ignore the last argument.
+        check(unsafe { libc::syscall(libc::SYS_fsconfig, fsfd, cmd, key.as_ptr(), value, 0) })?;
     }
     let null = std::ptr::null::<libc::c_char>();
     // SAFETY: FSCONFIG_CMD_CREATE takes neither key nor value.

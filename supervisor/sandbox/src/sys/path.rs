@@ -102,6 +102,19 @@ pub fn remove_capability(path: &Path) -> io::Result<bool> {
     }
 }
 
+/// Does an extended attribute of an open file have this value? `false` if there is none.
+pub fn has_attribute(file: BorrowedFd<'_>, name: &std::ffi::CStr, value: &[u8]) -> io::Result<bool> {
+    let mut found = [0_u8; 16];
+    let (to, room) = (found.as_mut_ptr(), found.len());
+    // SAFETY: `name` is NUL-terminated, and `to` points to `room` writable bytes.
+    let got = unsafe { libc::fgetxattr(file.as_raw_fd(), name.as_ptr(), to.cast(), room) };
+    match check(i64::try_from(got).unwrap_or(-1)) {
+        Ok(length) => Ok(usize::try_from(length).ok().and_then(|length| found.get(..length)) == Some(value)),
+        Err(e) if matches!(e.raw_os_error(), Some(libc::ENODATA | libc::EOPNOTSUPP | libc::ERANGE)) => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
 /// A handle on an absolute path inside the (already switched) root.
 pub fn open_path(path: &Path) -> io::Result<OwnedFd> {
     let path = cpath(path)?;

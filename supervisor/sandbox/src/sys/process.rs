@@ -80,6 +80,12 @@ pub fn pidfd_open(pid: Pid) -> io::Result<OwnedFd> {
     check(unsafe { libc::syscall(libc::SYS_pidfd_open, pid.0, 0) }).map(own)
 }
 
+/// A copy of a descriptor of another process. Linux 5.6; needs the right to trace it.
+pub fn pidfd_getfd(pidfd: BorrowedFd<'_>, number: libc::c_int) -> io::Result<OwnedFd> {
+    // SAFETY: pidfd_getfd takes three integers. The new descriptor closes on exec.
+    check(unsafe { libc::syscall(libc::SYS_pidfd_getfd, pidfd.as_raw_fd(), number, 0) }).map(own)
+}
+
 pub fn pidfd_kill(pidfd: BorrowedFd<'_>, signal: libc::c_int) -> io::Result<()> {
     let none = std::ptr::null::<libc::siginfo_t>();
     // SAFETY: no siginfo is given.

@@ -43,6 +43,23 @@ pub const MOST: usize = 253;
 #[repr(C, align(8))]
 struct Control([u8; 1040]);
 
+/// What kind of socket it is: `SOCK_STREAM`, `SOCK_DGRAM` and so on.
+pub fn kind(socket: BorrowedFd<'_>) -> io::Result<libc::c_int> {
+    let mut kind: libc::c_int = 0;
+    let mut size = size_of::<libc::c_int>() as libc::socklen_t;
+    // SAFETY: `kind` and `size` are live locals; the kernel writes at most `size` bytes.
+    done(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_TYPE,
+            (&raw mut kind).cast(),
+            &raw mut size,
+        )
+    })?;
+    Ok(kind)
+}
+
 /// Sends one message, with a descriptor if given.
 pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], fd: Option<BorrowedFd<'_>>) -> io::Result<()> {
     send_all(socket, bytes, fd.as_slice())

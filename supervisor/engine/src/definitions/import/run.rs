@@ -76,6 +76,8 @@ fn place(cli: Cli) -> (&'static str, &'static [&'static str]) {
         Cli::Claude => (".claude/agents", &["md"]),
         Cli::Gemini => (".gemini/agents", &["md", "toml"]),
         Cli::Codex => (".codex/agents", &["toml"]),
+        // It has none of its own.
+        Cli::Stub => (".glee/agents", &[]),
     }
 }
 
@@ -193,7 +195,7 @@ fn converted(cli: Cli, name: &str, bytes: &[u8]) -> Result<(Draft, Vec<Dropped>)
     let path = Path::new(name);
     let foreign = match (cli, path.extension().and_then(OsStr::to_str)) {
         (Cli::Codex, _) | (Cli::Gemini, Some("toml")) => foreign::toml(&source, text)?,
-        (Cli::Claude | Cli::Gemini, _) => foreign::markdown(&source, text)?,
+        (Cli::Claude | Cli::Gemini | Cli::Stub, _) => foreign::markdown(&source, text)?,
     };
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let (mut draft, dropped) = convert(&source, cli, foreign, &stem)?;

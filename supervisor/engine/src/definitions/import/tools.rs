@@ -37,7 +37,7 @@ pub(super) fn meanings(cli: Cli, written: &str) -> Vec<Meaning> {
     let own = |tool: &Tool| match cli {
         Cli::Claude => tool.claude(),
         Cli::Gemini => tool.gemini(),
-        Cli::Codex => None,
+        Cli::Codex | Cli::Stub => None,
     };
     let all = Tool::WORDS.iter().map(|(_, tool)| *tool);
     if let Some(start) = name.strip_suffix('*') {

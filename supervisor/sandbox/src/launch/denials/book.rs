@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use super::row::{Because, Denied, DeniedKind, Refusals, Subject};
 
 /// Rows in a report.
-const MOST: usize = 1000;
+pub(super) const MOST: usize = 1000;
 /// Of these, kept for each kind.
 const RESERVED: usize = 50;
-const KINDS: usize = 7;
+const KINDS: usize = 8;
 
 /// What was refused to whom.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -72,6 +72,7 @@ impl Book {
         Refusals {
             list: self.rows,
             omitted: self.omitted,
+            ..Refusals::default()
         }
     }
 }

@@ -48,7 +48,7 @@ impl Host {
                 Some(_) => may(libc::W_OK),
                 None => self.takes_names(path),
             },
-            Want::Make => there(Last::Itself).is_none() && self.takes_names(path),
+            Want::Make | Want::MakeDir => there(Last::Itself).is_none() && self.takes_names(path),
             Want::Replace => self.takes_names(path),
             Want::Remove => there(Last::Itself).is_some() && self.takes_names(path),
         }

@@ -156,7 +156,7 @@ impl<'a> Inside<'a> {
             Want::Read | Want::ReadOrMake => READ_FILE,
             Want::Write | Want::WriteOrMake => WRITE_FILE,
             Want::Execute => EXECUTE | READ_FILE,
-            Want::Change | Want::Look | Want::Connect | Want::Make | Want::Replace | Want::Remove => 0,
+            Want::Change | Want::Look | Want::Connect | Want::Make | Want::MakeDir | Want::Replace | Want::Remove => 0,
         };
         let writes = matches!(want, Want::Write | Want::WriteOrMake | Want::Change);
         if writes && is_dir && want != Want::Change {
@@ -175,7 +175,7 @@ impl<'a> Inside<'a> {
             Want::Read | Want::ReadOrMake => 4,
             Want::Write | Want::WriteOrMake => 2,
             Want::Execute => 1,
-            Want::Change | Want::Look | Want::Connect | Want::Make | Want::Replace | Want::Remove => 0,
+            Want::Change | Want::Look | Want::Connect | Want::Make | Want::MakeDir | Want::Replace | Want::Remove => 0,
         };
         if self.is_foreign(&found.facts, mode) {
             return no(found.path, Because::Owner);
@@ -191,10 +191,11 @@ impl<'a> Inside<'a> {
         let above = match self.find(parent, Last::Follow, MOST_LINKS) {
             Place::Unclear => return PASSES,
             Place::Missing { above, path: missing } => {
-                let because = if self.is_covered(&above) {
-                    Because::Covered
-                } else {
-                    Because::Absent
+                let because = match self.against_entry(&above, MAKE_REG) {
+                    // What is missing above it, it can make as well.
+                    None if want == Want::MakeDir => return PASSES,
+                    Some(Because::Covered) => Because::Covered,
+                    Some(_) | None => Because::Absent,
                 };
                 let lasting = self.is_lasting(path, &above.path);
                 return refused(missing.join(name), because, lasting);
@@ -209,7 +210,7 @@ impl<'a> Inside<'a> {
         }
         match (want, &there) {
             // As without a sandbox: it exists already, or does not.
-            (Want::Make, Some(_)) => return Judgement::Passes { lasting },
+            (Want::Make | Want::MakeDir, Some(_)) => return Judgement::Passes { lasting },
             (Want::Remove, None) => return refused(full, Because::Absent, lasting),
             (Want::Remove | Want::Replace, Some(found)) if found.facts.is_mount => {
                 return refused(full, Because::Pinned, lasting);

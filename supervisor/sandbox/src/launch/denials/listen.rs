@@ -6,33 +6,28 @@
 //! INVARIANT (no oracle): the host is looked at after the call has gone on, so nobody inside can time what is there.
 
 use std::collections::HashSet;
-use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::address::{self, Address};
+use super::arguments;
 use super::book::{Book, Details, Entry};
+use super::clients::{self, Clients};
+use super::full::{Files, Space};
 use super::host::Host;
 use super::inside::{Inside, Judgement};
 use super::noise::is_noise;
+use super::passed::Passed;
 use super::people::{People, Person};
 use super::row::{Because, DeniedKind, Refusals, Subject};
 use super::want::{self, Want};
-use crate::plan::{Containment, Namespace, SandboxPlan};
-use crate::seccomp::{Arch, Call, FilterSpec, Place, Shape, Table, Verdict};
+use crate::plan::{Containment, MountStep, Namespace, SandboxPlan};
+use crate::seccomp::{Act, Arch, Call, FilterSpec, Shape, Table, Verdict};
 use crate::sys::look::{self, Last};
-use crate::sys::memory;
 use crate::sys::seccomp::{self, Notice};
 
-/// The kernel's bound on a path.
-const PATH_MAX: usize = 4096;
-/// What most paths fit in, and is read first.
-const USUAL: usize = 256;
-/// Paths that are remembered as harmless, and their bytes together.
-const MOST_PASSED: usize = 1 << 15;
-const MOST_BYTES: usize = 4 << 20;
 /// Sockets without a file that were made inside.
 const MOST_NAMES: usize = 4096;
 
@@ -47,6 +42,11 @@ pub(super) struct Listener<'a> {
     book: Book,
     passed: Passed,
     bound: HashSet<Vec<u8>>,
+    /// Calls that were looked at.
+    seen: u64,
+    clients: Clients,
+    files: Files,
+    space: Option<Space>,
 }
 
 /// A refusal foreseen, to be compared with what the caller could do outside.
@@ -71,6 +71,10 @@ impl<'a> Listener<'a> {
             book: Book::default(),
             passed: Passed::default(),
             bound: HashSet::new(),
+            seen: 0,
+            clients: Clients::default(),
+            files: Files::new(plan),
+            space: None,
         }
     }
 
@@ -78,8 +82,15 @@ impl<'a> Listener<'a> {
         &self.fd
     }
 
-    pub(super) fn into_refusals(self) -> Refusals {
-        self.book.into_refusals()
+    pub(super) fn into_refusals(mut self) -> Refusals {
+        if self.space.as_ref().is_some_and(Space::is_full) {
+            self.note_limit("disk_mb", (u32::MAX, ""), Person::default());
+        }
+        Refusals {
+            seen: self.seen,
+            clients: self.clients.into_list(),
+            ..self.book.into_refusals()
+        }
     }
 
     /// Waits for a call and answers it. False: there was none, because its caller died, or all have, or we were interrupted.
@@ -95,6 +106,7 @@ impl<'a> Listener<'a> {
             nr: notice.nr.unsigned_abs(),
             args: notice.args,
         };
+        self.seen += 1;
         match self.table.decide(&self.spec, Arch::NATIVE, &call) {
             Verdict::Observe => self.observe(notice, call.nr),
             Verdict::Deny(denial) => {
@@ -122,20 +134,24 @@ impl<'a> Listener<'a> {
         let name = self.table.name_of(nr, Arch::NATIVE).unwrap_or_default();
         match self.spec.observe.shape(name) {
             Some(Shape::Path { act, place, second }) => {
+                if matches!(act, Act::Open { .. } | Act::Create) && self.files.are_full(notice.pid) {
+                    let person = self.people.who(notice.pid);
+                    self.note_limit("open_files", (nr, name), person);
+                }
                 let wants = want::of(act, &notice.args);
                 let places = [Some(place), second];
                 let foreseen = wants.into_iter().zip(places).filter_map(|(want, place)| {
                     let ((want, last), place) = (want?, place?);
-                    let path = self.path(notice, place)?;
+                    let path = arguments::path(notice, place)?;
                     self.foresee(notice, path, want, last)
                 });
                 let foreseen: Vec<Foreseen> = foreseen.collect();
                 self.conclude(notice, nr, name, foreseen)
             }
             Some(Shape::Connect { address, length } | Shape::Send { address, length }) => {
-                match self.address(notice, address, length) {
+                match arguments::socket_address(notice, address, length) {
                     Some(Address::File(path)) => {
-                        let path = self.absolute(notice, None, path);
+                        let path = arguments::absolute(notice, None, path);
                         let foreseen = path.and_then(|path| self.foresee(notice, path, Want::Connect, Last::Follow));
                         self.conclude(notice, nr, name, foreseen.into_iter().collect())
                     }
@@ -143,20 +159,21 @@ impl<'a> Listener<'a> {
                     Some(Address::Internet(to)) => {
                         let closed = self.plan.namespaces.contains(&Namespace::Net)
                             && !address::is_local(to.ip(), &self.plan.doors);
-                        let person = closed.then(|| self.people.who(notice.pid));
-                        self.proceed(notice)?;
-                        if let Some(person) = person {
+                        if closed {
+                            let person = self.people.who(notice.pid);
+                            self.proceed(notice)?;
                             let subject = Subject::Address(to);
                             self.note(DeniedKind::Network, subject, Because::Unreachable, (nr, name), person);
+                            return Ok(());
                         }
-                        Ok(())
+                        self.connect_to_door(notice)
                     }
                     None => self.proceed(notice),
                 }
             }
-            Some(Shape::Bind { address, length }) => match self.address(notice, address, length) {
+            Some(Shape::Bind { address, length }) => match arguments::socket_address(notice, address, length) {
                 Some(Address::File(path)) => {
-                    let path = self.absolute(notice, None, path);
+                    let path = arguments::absolute(notice, None, path);
                     let foreseen = path.and_then(|path| self.foresee(notice, path, Want::Make, Last::Itself));
                     self.conclude(notice, nr, name, foreseen.into_iter().collect())
                 }
@@ -251,6 +268,39 @@ impl<'a> Listener<'a> {
         Ok(())
     }
 
+    /// Perhaps to a door, which may refuse it without knowing who asks.
+    fn connect_to_door(&mut self, notice: &Notice) -> io::Result<()> {
+        if self.plan.doors.list.is_empty() {
+            return self.proceed(notice);
+        }
+        let person = self.people.who(notice.pid);
+        let [number, ..] = notice.args;
+        let borrowed = clients::borrow(&person, number);
+        let meant = seccomp::is_waiting(self.fd.as_fd(), notice.id);
+        self.proceed(notice)?;
+        if let Some(borrowed) = borrowed.filter(|_| meant) {
+            self.clients.note(borrowed, &person);
+        }
+        Ok(())
+    }
+
+    /// A limit of the policy, by its key.
+    fn note_limit(&mut self, key: &str, call: (u32, &str), person: Person) {
+        let entry = Entry {
+            kind: DeniedKind::Limit,
+            subject: Subject::Call,
+            program: person.program,
+            nr: call.0,
+        };
+        let details = Details {
+            because: Because::Full,
+            why: key,
+            syscall: call.1,
+            pid: person.pid,
+        };
+        self.book.add(entry, &details);
+    }
+
     fn note(&mut self, kind: DeniedKind, subject: Subject, because: Because, call: (u32, &str), person: Person) {
         let entry = Entry {
             kind,
@@ -295,92 +345,33 @@ impl<'a> Listener<'a> {
             if !seccomp::is_waiting(self.fd.as_fd(), notice.id) {
                 return None;
             }
+            self.space = private_space(&root, self.plan);
             self.inside = Some(Inside::new(root, self.plan));
         }
         self.inside.as_ref()
     }
+}
 
-    /// The path that a call names, made absolute.
-    fn path(&self, notice: &Notice, place: Place) -> Option<PathBuf> {
-        let text = string(notice.pid, *notice.args.get(usize::from(place.path))?)?;
-        if text.is_empty() {
-            return None;
+/// All private places are one space.
+fn private_space(root: &OwnedFd, plan: &SandboxPlan) -> Option<Space> {
+    let at = plan.mounts.iter().find_map(|step| {
+        if let MountStep::Private { at, .. } = step {
+            Some(at)
+        } else {
+            None
         }
-        let dir = place.dir.and_then(|arg| notice.args.get(usize::from(arg)));
-        let path = PathBuf::from(OsStr::from_bytes(&text));
-        self.absolute(notice, dir.map(|dir| *dir as libc::c_int), path)
-    }
-
-    fn absolute(&self, notice: &Notice, dir: Option<libc::c_int>, path: PathBuf) -> Option<PathBuf> {
-        if path.is_absolute() {
-            // The caller's own, whoever looks: the same name means something else to us.
-            let own = path.starts_with("/proc/self") || path.starts_with("/proc/thread-self");
-            return (!own).then_some(path);
-        }
-        let from = match dir {
-            None | Some(libc::AT_FDCWD) => format!("/proc/{}/cwd", notice.pid),
-            Some(number) => format!("/proc/{}/fd/{number}", notice.pid),
-        };
-        let dir = look::read_link(Path::new(&from)).ok()?;
-        let gone = dir.as_os_str().as_bytes().ends_with(b" (deleted)");
-        (dir.is_absolute() && !gone).then(|| dir.join(path))
-    }
-
-    fn address(&self, notice: &Notice, address: u8, length: u8) -> Option<Address> {
-        let address = *notice.args.get(usize::from(address))?;
-        let length = usize::try_from(*notice.args.get(usize::from(length))?).ok()?;
-        let mut bytes = [0; address::LONGEST];
-        let bytes = bytes.get_mut(..length.min(address::LONGEST))?;
-        let read = memory::read(notice.pid, address, bytes).ok()?;
-        address::parse(bytes.get(..read)?)
-    }
+    })?;
+    look::in_root(root.as_fd(), at, Last::Itself).ok().map(Space::new)
 }
 
 fn kind(want: Want, because: Because) -> DeniedKind {
     match want {
         Want::Connect => DeniedKind::Unix,
-        Want::Write | Want::WriteOrMake | Want::Make | Want::Replace | Want::Remove | Want::Change => DeniedKind::Write,
+        Want::Write | Want::WriteOrMake | Want::Make | Want::MakeDir | Want::Replace | Want::Remove | Want::Change => {
+            DeniedKind::Write
+        }
         Want::Read | Want::ReadOrMake | Want::Look | Want::Execute if because == Because::Absent => DeniedKind::Hidden,
         Want::Read | Want::ReadOrMake | Want::Look => DeniedKind::Read,
         Want::Execute => DeniedKind::Execute,
-    }
-}
-
-/// A string of another process, without its NUL. `None`: not readable, or longer than a path.
-fn string(pid: u32, address: u64) -> Option<Vec<u8>> {
-    for length in [USUAL, PATH_MAX] {
-        let mut bytes = vec![0; length];
-        let read = memory::read(pid, address, &mut bytes).ok()?;
-        bytes.truncate(read);
-        if let Some(end) = bytes.iter().position(|byte| *byte == 0) {
-            bytes.truncate(end);
-            return Some(bytes);
-        }
-        if read < length {
-            return None;
-        }
-    }
-    None
-}
-
-/// Paths in which nothing inside can make a difference. INVARIANT (bounded): in number and in bytes; full, it starts anew.
-#[derive(Debug, Default)]
-struct Passed {
-    keys: HashSet<Vec<u8>>,
-    bytes: usize,
-}
-
-impl Passed {
-    fn contains(&self, key: &[u8]) -> bool {
-        self.keys.contains(key)
-    }
-
-    fn insert(&mut self, key: Vec<u8>) {
-        if self.keys.len() >= MOST_PASSED || self.bytes + key.len() > MOST_BYTES {
-            self.keys.clear();
-            self.bytes = 0;
-        }
-        self.bytes += key.len();
-        self.keys.insert(key);
     }
 }

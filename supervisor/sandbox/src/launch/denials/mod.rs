@@ -4,38 +4,38 @@
 //! supervisor notices and ends the sandbox.
 
 mod address;
+mod arguments;
+mod beside;
 mod book;
+mod clients;
+mod full;
 mod host;
 mod inside;
 mod listen;
+mod merge;
 mod noise;
+mod passed;
 mod people;
+pub(super) mod records;
 mod row;
 mod want;
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-pub use row::{Because, Denied, DeniedKind, Refusals, Subject};
+pub use row::{Because, Client, Denied, DeniedKind, Refusals, Subject};
 
 use super::outcome::LaunchError;
 use crate::plan::SandboxPlan;
 use crate::seccomp::{Arch, Call, DenialAction, FilterSpec, Observe, Table, Verdict};
 use crate::sys::event::{self, Want};
-use crate::sys::process::{self, Pid, Side};
+use crate::sys::process::Pid;
+use crate::sys::seccomp;
 use crate::sys::socket::{self, Wait};
-use crate::sys::{fd, seccomp};
+use beside::Beside;
 use listen::Listener;
-
-/// How long its list may take at the end, and how long it may be.
-const PATIENCE: Duration = Duration::from_secs(3);
-const MOST: usize = 16 << 20;
-
-/// Gets it out of waiting for questions; a kernel before 6.11 leaves it there when nobody is left to ask.
-const NUDGE: i32 = libc::SIGUSR1;
-const NUDGES: Duration = Duration::from_millis(1);
 
 /// How often it is looked after while somebody waits for it, and how long it may do nothing.
 const LOOK: Duration = Duration::from_secs(1);
@@ -43,9 +43,7 @@ const STALL: Duration = Duration::from_secs(8);
 
 /// The supervisor's handle on the listener.
 pub(super) struct Denials {
-    socket: OwnedFd,
-    pid: Pid,
-    pidfd: OwnedFd,
+    listener: Beside,
     /// A copy of what it listens on: shows whether somebody waits, and keeps callers waiting if it dies.
     questions: Option<OwnedFd>,
     /// What it looked like when somebody was first seen waiting.
@@ -68,21 +66,12 @@ pub(super) fn start(plan: &SandboxPlan, table: &Table) -> Result<Option<Denials>
     let Some(spec) = plan.seccomp.filter(|spec| spec.denial == DenialAction::Notify) else {
         return Ok(None);
     };
-    let (ours, theirs) = socket::stream_pair().map_err(named)?;
-    match process::clone_into(0, None).map_err(named)? {
-        Side::Parent { pid, pidfd } => Ok(Some(Denials {
-            socket: ours,
-            pid,
-            pidfd,
-            questions: None,
-            seen: None,
-        })),
-        Side::Child => {
-            drop(ours);
-            let done = serve(plan, spec, table, &theirs);
-            process::exit_now(i32::from(done.is_err()))
-        }
-    }
+    let work = |socket: &OwnedFd| serve(plan, spec, table, socket);
+    Ok(Some(Denials {
+        listener: Beside::start(c"glee-listener", work).map_err(named)?,
+        questions: None,
+        seen: None,
+    }))
 }
 
 /// Takes one call of a canary and answers it as the listener would, but notes nothing. True if it was refused.
@@ -103,25 +92,10 @@ pub(super) fn answer_canary(questions: &OwnedFd, spec: &FilterSpec, table: &Tabl
     seccomp::refuse(questions.as_fd(), notice.id, errno).map(|()| true)
 }
 
-/// We are a copy of the supervisor, with the caller's rights.
-fn serve(plan: &SandboxPlan, spec: FilterSpec, table: &Table, socket: &OwnedFd) -> io::Result<()> {
-    process::die_with_parent()?;
-    process::set_name(c"glee-listener")?;
-    // Without a pid namespace the command sees us, and has our uid.
-    process::set_dumpable(false)?;
-    // A session of our own: what is typed at the caller's terminal is not for us.
-    process::setsid()?;
-    event::reset_signals(&[])?;
-    event::interrupt_on(NUDGE)?;
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
-        event::ignore(signal);
-    }
-    let number = socket.as_raw_fd().unsigned_abs();
-    fd::close_range(0, number.saturating_sub(1))?;
-    fd::close_range(number + 1, fd::LAST)?;
+fn serve(plan: &SandboxPlan, spec: FilterSpec, table: &Table, socket: &OwnedFd) -> io::Result<Option<Refusals>> {
     let (_, Some(questions)) = socket::receive(socket.as_fd(), Wait::Block)? else {
         // The run ended before there were any.
-        return Ok(());
+        return Ok(None);
     };
     // Without it only a little slower.
     seccomp::wake_in_turn(questions.as_fd());
@@ -142,29 +116,20 @@ fn serve(plan: &SandboxPlan, spec: FilterSpec, table: &Table, socket: &OwnedFd) 
     }
     // Unread, it would make the end of the connection an error on the other side.
     socket::receive(socket.as_fd(), Wait::Block)?;
-    let bytes = listener.into_refusals().encode();
-    let mut rest = bytes.as_slice();
-    while !rest.is_empty() {
-        match fd::write(socket.as_fd(), rest) {
-            Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
+    Ok(Some(listener.into_refusals()))
 }
 
 impl Denials {
     /// Gives it what it listens on.
     pub(super) fn hand_over(&mut self, questions: OwnedFd) -> io::Result<()> {
-        socket::send(self.socket.as_fd(), b"q", Some(questions.as_fd()))?;
+        self.listener.hand_over(questions.as_fd())?;
         self.questions = Some(questions);
         Ok(())
     }
 
     /// Readable when the listener has ended.
     pub(super) fn end(&self) -> BorrowedFd<'_> {
-        self.pidfd.as_fd()
+        self.listener.end()
     }
 
     /// When it wants to be looked after.
@@ -181,7 +146,7 @@ impl Denials {
             self.seen = None;
             return false;
         }
-        let now = activity(self.pid);
+        let now = activity(self.listener.pid());
         match &self.seen {
             Some((since, before)) if *before == now => since.elapsed() >= STALL,
             Some(_) | None => {
@@ -193,32 +158,7 @@ impl Denials {
 
     /// Ends it, and takes what it noted. Whoever could have asked must be gone.
     pub(super) fn finish(self) -> Option<Refusals> {
-        let told = socket::send(self.socket.as_fd(), b"d", None).ok();
-        let bytes = told.and_then(|()| self.read())?;
-        Refusals::decode(&bytes)
-    }
-
-    fn read(&self) -> Option<Vec<u8>> {
-        let end = Instant::now() + PATIENCE;
-        let (mut list, mut buffer) = (Vec::new(), vec![0; 16 * 1024]);
-        loop {
-            let ready = event::poll(&[(Some(self.socket.as_fd()), Want::Read)], Some(NUDGES)).ok()?;
-            if !ready.first().is_some_and(|r| r.readable || r.hangup) {
-                if Instant::now() >= end {
-                    return None;
-                }
-                // It may just have been about to wait, so once is not enough.
-                process::pidfd_kill(self.pidfd.as_fd(), NUDGE).ok()?;
-                continue;
-            }
-            match fd::read(self.socket.as_fd(), &mut buffer).ok()? {
-                0 => return Some(list),
-                n => list.extend(buffer.get(..n).unwrap_or_default()),
-            }
-            if list.len() > MOST {
-                return None;
-            }
-        }
+        self.listener.finish()
     }
 }
 
@@ -233,11 +173,4 @@ fn activity(pid: Pid) -> String {
     let times = stat.rsplit(')').next().unwrap_or_default().split(' ').skip(12).take(2);
     let switches = status.lines().filter(|line| line.contains("ctxt_switches"));
     times.chain(switches).collect()
-}
-
-impl Drop for Denials {
-    fn drop(&mut self) {
-        let _ = process::pidfd_kill(self.pidfd.as_fd(), libc::SIGKILL);
-        let _ = process::wait(self.pid.0, libc::__WALL);
-    }
 }

@@ -1,6 +1,6 @@
 //! Refusals that every program causes and nobody needs to know of. docs/denials.md repeats this list.
 //!
-//! Pure. INVARIANT: nothing that could hold a secret is on it, and nothing that is written to.
+//! Pure. INVARIANT: nothing that could hold a secret is on it, and of what is written to only empty locks and cargo's own notes.
 
 use std::path::Path;
 
@@ -54,13 +54,32 @@ const NOISE: &[Noise] = &[
     noise("/sys/module/apparmor", "asks whether AppArmor is on"),
 ];
 
+/// Names in a directory `.cargo` that cargo opens for writing at each build, and does without.
+const LOCKS: &[Noise] = &[
+    noise(".package-cache", "cargo locks its store, and goes on if it cannot"),
+    noise(
+        ".package-cache-mutate",
+        "cargo locks its store, and goes on if it cannot",
+    ),
+    noise(
+        ".global-cache",
+        "cargo notes when it last used what, and goes on if it cannot",
+    ),
+];
+
+fn is_lock(path: &Path) -> bool {
+    let (dir, name) = (path.parent().and_then(Path::file_name), path.file_name());
+    dir.is_some_and(|dir| dir == ".cargo") && LOCKS.iter().any(|lock| name.is_some_and(|name| name == lock.at))
+}
+
 /// Is this left out of the report?
 pub(super) fn is_noise(kind: DeniedKind, path: &Path) -> bool {
     match kind {
         DeniedKind::Read | DeniedKind::Hidden | DeniedKind::Unix => {
             NOISE.iter().any(|noise| path.starts_with(noise.at))
         }
-        DeniedKind::Write | DeniedKind::Execute | DeniedKind::Syscall | DeniedKind::Network => false,
+        DeniedKind::Write => is_lock(path),
+        DeniedKind::Execute | DeniedKind::Syscall | DeniedKind::Network | DeniedKind::Limit => false,
     }
 }
 
@@ -77,6 +96,12 @@ mod tests {
             .map(|noise| format!("| `{}` | {} |", noise.at, noise.why))
             .collect();
         assert_eq!(written, listed);
+        let written: Vec<&str> = document.lines().filter(|line| line.starts_with("| `~/")).collect();
+        let listed: Vec<String> = LOCKS
+            .iter()
+            .map(|noise| format!("| `~/.cargo/{}` | {} |", noise.at, noise.why))
+            .collect();
+        assert_eq!(written, listed);
     }
 
     #[test]
@@ -85,5 +110,8 @@ mod tests {
         assert!(!is_noise(DeniedKind::Hidden, Path::new("/sys/fs/cgroups")));
         assert!(!is_noise(DeniedKind::Write, Path::new("/etc/ld.so.preload")));
         assert!(!is_noise(DeniedKind::Hidden, Path::new("/etc/shadow")));
+        assert!(is_noise(DeniedKind::Write, Path::new("/home/me/.cargo/.package-cache")));
+        assert!(!is_noise(DeniedKind::Write, Path::new("/home/me/.cargo/config.toml")));
+        assert!(!is_noise(DeniedKind::Write, Path::new("/home/me/.package-cache")));
     }
 }

@@ -15,6 +15,8 @@ pub(super) struct Person {
     pub(super) program: String,
     /// Inside. 0: not known.
     pub(super) pid: u32,
+    /// The same process, as we know it.
+    pub(super) outside: u32,
 }
 
 #[derive(Debug, Default)]
@@ -64,5 +66,6 @@ fn look_up(thread: u32) -> Option<Person> {
     Some(Person {
         program: program.unwrap_or_default(),
         pid: last("NStgid").unwrap_or(0),
+        outside: process,
     })
 }

@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
+use crate::plan::Transport;
+
 /// What was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DeniedKind {
@@ -16,9 +18,11 @@ pub enum DeniedKind {
     Hidden,
     Unix,
     Network,
+    /// A limit of the policy; `why` is its key.
+    Limit,
 }
 
-const KINDS: [DeniedKind; 7] = [
+const KINDS: [DeniedKind; 8] = [
     DeniedKind::Syscall,
     DeniedKind::Read,
     DeniedKind::Write,
@@ -26,6 +30,7 @@ const KINDS: [DeniedKind; 7] = [
     DeniedKind::Hidden,
     DeniedKind::Unix,
     DeniedKind::Network,
+    DeniedKind::Limit,
 ];
 
 /// What it was about.
@@ -58,9 +63,11 @@ pub enum Because {
     Owner,
     /// There is no way there from this network namespace.
     Unreachable,
+    /// There was no room.
+    Full,
 }
 
-const REASONS: [Because; 8] = [
+const REASONS: [Because; 9] = [
     Because::Filter,
     Because::Absent,
     Because::ReadOnly,
@@ -69,6 +76,7 @@ const REASONS: [Because; 8] = [
     Because::NotGranted,
     Because::Owner,
     Because::Unreachable,
+    Because::Full,
 ];
 
 /// Something that the sandbox refused.
@@ -92,13 +100,31 @@ pub struct Refusals {
     pub list: Vec<Denied>,
     /// Refusals beyond the list's bound.
     pub omitted: u64,
+    /// Refusals that the kernel counted and nobody could read.
+    pub lost: u64,
+    /// Calls that were looked at, refused or not.
+    pub seen: u64,
+    /// Who connected to the doors.
+    pub clients: Vec<Client>,
+}
+
+/// Who a connection to a door is from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Client {
+    pub transport: Transport,
+    pub port: u16,
+    /// As seen inside.
+    pub pid: u32,
+    pub program: String,
 }
 
 impl Refusals {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        out.extend(self.omitted.to_le_bytes());
-        out.extend((self.list.len() as u64).to_le_bytes());
+        let lengths = [self.list.len() as u64, self.clients.len() as u64];
+        for number in [self.omitted, self.lost, self.seen].into_iter().chain(lengths) {
+            out.extend(number.to_le_bytes());
+        }
         for row in &self.list {
             let kind = KINDS.iter().position(|kind| *kind == row.kind).unwrap_or(0);
             let because = REASONS.iter().position(|reason| *reason == row.because).unwrap_or(0);
@@ -121,19 +147,37 @@ impl Refusals {
                 out.extend(text);
             }
         }
+        for client in &self.clients {
+            out.push(match client.transport {
+                Transport::Tcp => 0,
+                Transport::Udp => 1,
+            });
+            out.extend(client.port.to_le_bytes());
+            out.extend(client.pid.to_le_bytes());
+            out.extend((client.program.len() as u64).to_le_bytes());
+            out.extend(client.program.as_bytes());
+        }
         out
     }
 
     /// `None` for anything that `encode` would not have written.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut rest = Reader(bytes);
-        let omitted = rest.number()?;
-        let count = rest.number()?;
+        let (omitted, lost, seen) = (rest.number()?, rest.number()?, rest.number()?);
+        let (count, clients) = (rest.number()?, rest.number()?);
         let mut list = Vec::new();
         for _ in 0..count {
             list.push(rest.row()?);
         }
-        rest.0.is_empty().then_some(Self { list, omitted })
+        let clients: Option<Vec<Client>> = (0..clients).map(|_| rest.client()).collect();
+        let clients = clients?;
+        rest.0.is_empty().then_some(Self {
+            list,
+            omitted,
+            lost,
+            seen,
+            clients,
+        })
     }
 }
 
@@ -157,6 +201,20 @@ impl<'a> Reader<'a> {
 
     fn text(&mut self) -> Option<String> {
         self.bytes().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+    }
+
+    fn client(&mut self) -> Option<Client> {
+        let transport = match self.take(1)? {
+            [0] => Transport::Tcp,
+            [1] => Transport::Udp,
+            _ => return None,
+        };
+        Some(Client {
+            transport,
+            port: self.take(2)?.try_into().ok().map(u16::from_le_bytes)?,
+            pid: self.take(4)?.try_into().ok().map(u32::from_le_bytes)?,
+            program: self.text()?,
+        })
     }
 
     fn row(&mut self) -> Option<Denied> {

@@ -27,7 +27,20 @@ fn every_kind_reason_and_subject_survives_the_way() {
             }
         }
     }
-    let refusals = Refusals { list, omitted: 9 };
+    let refusals = Refusals {
+        list,
+        omitted: 9,
+        lost: 8,
+        seen: 7,
+        clients: [Transport::Tcp, Transport::Udp]
+            .map(|transport| Client {
+                transport,
+                port: 65_535,
+                pid: 9,
+                program: "é\n".into(),
+            })
+            .to_vec(),
+    };
     assert_eq!(Refusals::decode(&refusals.encode()), Some(refusals));
 }
 
@@ -44,7 +57,7 @@ fn what_was_cut_off_or_has_more_is_nothing() {
             program: "cat".into(),
             count: 1,
         }],
-        omitted: 0,
+        ..Refusals::default()
     }
     .encode();
     for length in 0..whole.len() {

@@ -17,6 +17,8 @@ pub(super) enum Want {
     ReadOrMake,
     /// Make a name that is not there.
     Make,
+    /// Make a directory, and those above it if they are not there: programs begin with the last.
+    MakeDir,
     /// Put something under a name, whatever is there.
     Replace,
     Remove,
@@ -38,6 +40,7 @@ impl Want {
             Self::WriteOrMake => b'W',
             Self::ReadOrMake => b'R',
             Self::Make => b'm',
+            Self::MakeDir => b'M',
             Self::Replace => b'p',
             Self::Remove => b'd',
             Self::Change => b'c',
@@ -50,7 +53,7 @@ impl Want {
     /// Is it the directory that must allow it, and not the file?
     pub(super) fn is_about_the_name(self) -> bool {
         match self {
-            Self::Make | Self::Replace | Self::Remove => true,
+            Self::Make | Self::MakeDir | Self::Replace | Self::Remove => true,
             Self::Read
             | Self::Write
             | Self::WriteOrMake
@@ -74,6 +77,7 @@ pub(super) fn of(act: Act, args: &[u64; 6]) -> [Option<(Want, Last)>; 2] {
         Act::Execute => [Some((Want::Execute, Last::Follow)), None],
         Act::Remove => [Some((Want::Remove, Last::Itself)), None],
         Act::Make => [Some((Want::Make, Last::Itself)), None],
+        Act::MakeDir => [Some((Want::MakeDir, Last::Itself)), None],
         Act::Rename => [Some((Want::Remove, Last::Itself)), Some((Want::Replace, Last::Itself))],
         Act::Link => [Some((Want::Look, Last::Itself)), Some((Want::Make, Last::Itself))],
         Act::Change => [Some((Want::Change, Last::Follow)), None],

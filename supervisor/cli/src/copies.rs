@@ -1,0 +1,212 @@
+//! `runs diff`, `apply` and `discard`: what a run left in a copy of its project.
+//!
+//! INVARIANT: names and contents come from inside a sandbox; each line is made visible before it is printed.
+
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use glee_engine::definitions::diff::unified;
+use glee_engine::text::visible;
+use glee_engine::workspaces::apply::{self, ApplyError, judge};
+use glee_engine::workspaces::{Change, FindError, Kept, Node, find};
+use glee_sandbox::launch::Verdict;
+use glee_sandbox::sys::path::read_file;
+
+use crate::print::{self, Paint};
+
+/// A longer text is not compared line by line.
+const LONGEST: usize = 1 << 20;
+
+fn found(given: &str) -> Result<Kept, i32> {
+    find(given).map_err(|error: FindError| {
+        print::error(&error.to_string(), Some(error.help()));
+        1
+    })
+}
+
+/// Shows what changed.
+pub(crate) fn diff(given: &str, names: bool, json: bool) -> i32 {
+    let kept = match found(given) {
+        Ok(kept) => kept,
+        Err(status) => return status,
+    };
+    if json {
+        return print::json(&kept.harvest, 0);
+    }
+    let mut out = list(&kept);
+    if !names {
+        for change in &kept.harvest.changes {
+            out.push_str(&text(&kept, change));
+        }
+    }
+    print::bytes(out.as_bytes(), 0)
+}
+
+fn list(kept: &Kept) -> String {
+    let harvest = &kept.harvest;
+    let mut out = String::new();
+    let objects = harvest.changes.iter().filter(|change| is_object(kept, change)).count();
+    let listed = harvest.changes.iter().filter(|change| !is_object(kept, change));
+    let (first, rest): (Vec<&Change>, Vec<&Change>) = listed.partition(|change| executes(kept, change).is_some());
+    for change in first.into_iter().chain(rest) {
+        let path = shown(&harvest.known_as(change));
+        let _ = write!(out, "{} {path}", change.word());
+        if let Some(Node::Symlink { target }) = &change.now {
+            let _ = write!(out, " -> {}", visible(&target.as_path().to_string_lossy()));
+        }
+        if let Some(reason) = executes(kept, change) {
+            let _ = write!(out, "  {}", Paint::Doubtful.out(&format!("! {reason}")));
+        }
+        if change.unsettled {
+            let _ = write!(
+                out,
+                "  {}",
+                Paint::Doubtful.out("! changed in the project while the command ran")
+            );
+        }
+        out.push('\n');
+    }
+    if objects > 0 {
+        let _ = writeln!(out, "and {objects} in git's store of objects");
+    }
+    for path in &harvest.not_kept {
+        let _ = writeln!(out, "{} {}", Paint::Bad.out("not kept"), visible(path));
+    }
+    out
+}
+
+/// Why the host would run it.
+fn executes(kept: &Kept, change: &Change) -> Option<&'static str> {
+    match judge(&kept.harvest, change) {
+        Verdict::Executes(reason) => Some(reason),
+        Verdict::Plain | Verdict::Counted => None,
+    }
+}
+
+fn is_object(kept: &Kept, change: &Change) -> bool {
+    judge(&kept.harvest, change) == Verdict::Counted
+}
+
+/// The difference of a text, if it is one. What git keeps for itself is not for reading.
+fn text(kept: &Kept, change: &Change) -> String {
+    let is_file = |node: &Option<Node>| matches!(node, None | Some(Node::File { .. }));
+    let of_git = kept
+        .harvest
+        .known_as(change)
+        .components()
+        .any(|part| part.as_os_str() == ".git");
+    if of_git || !is_file(&change.was) || !is_file(&change.now) {
+        return String::new();
+    }
+    let before = match &change.was {
+        Some(_) => read_file(&kept.harvest.whole(change), LONGEST).ok().and_then(as_text),
+        None => Some(String::new()),
+    };
+    let after = match &change.now {
+        Some(_) => read(kept.content(change)).and_then(as_text),
+        None => Some(String::new()),
+    };
+    let path = shown(&kept.harvest.known_as(change));
+    let (Some(before), Some(after)) = (before, after) else {
+        return format!("\n{path}: not a text, or too long to be shown\n");
+    };
+    let name = |side: char, node: &Option<Node>| match node {
+        Some(_) => format!("{side}/{path}"),
+        None => "/dev/null".to_owned(),
+    };
+    let (from, to) = (name('a', &change.was), name('b', &change.now));
+    let difference = unified(&before, &after, &from, &to);
+    let mut out = String::from("\n");
+    for line in difference.lines() {
+        let line = visible(line);
+        let painted = match line.as_bytes().first() {
+            Some(b'+') => Paint::Good.out(&line),
+            Some(b'-') => Paint::Bad.out(&line),
+            Some(_) | None => line,
+        };
+        out.push_str(&painted);
+        out.push('\n');
+    }
+    out
+}
+
+fn read(from: std::io::Result<impl Read>) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let most = u64::try_from(LONGEST).unwrap_or(u64::MAX);
+    from.ok()?.take(most.saturating_add(1)).read_to_end(&mut bytes).ok()?;
+    Some(bytes).filter(|bytes| bytes.len() <= LONGEST)
+}
+
+fn as_text(bytes: Vec<u8>) -> Option<String> {
+    String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
+}
+
+/// Takes it into the project.
+pub(crate) fn apply(given: &str, paths: &[PathBuf]) -> i32 {
+    let kept = match found(given) {
+        Ok(kept) => kept,
+        Err(status) => return status,
+    };
+    for change in &kept.harvest.changes {
+        if let Some(reason) = executes(&kept, change)
+            && (paths.is_empty() || paths.iter().any(|path| kept.harvest.known_as(change).starts_with(path)))
+        {
+            let path = shown(&kept.harvest.known_as(change));
+            print::note(&format!("`{path}`: {reason}"));
+        }
+    }
+    let applied = match apply::apply(&kept, paths) {
+        Ok(applied) => applied,
+        Err(error) => return refuse(&error),
+    };
+    for path in &applied.protected {
+        print::note(&format!("`{}` is protected and was not applied", shown(path)));
+    }
+    for path in &applied.left {
+        print::note(&format!("`{}` is not empty and stays", shown(path)));
+    }
+    for path in &applied.stale {
+        print::note(&format!(
+            "`{}` was written since and stays as it is; `git reset` brings it in line",
+            shown(path)
+        ));
+    }
+    let run = kept.harvest.run_id.clone();
+    if applied.whole {
+        if let Err(error) = kept.discard() {
+            print::warning(&format!("cannot forget what was applied: {error}"), None);
+        }
+    } else {
+        print::note(&format!(
+            "the result is still there: glee-supervisor runs discard {run}"
+        ));
+    }
+    print::bytes(format!("{} applied\n", applied.applied).as_bytes(), 0)
+}
+
+fn refuse(error: &ApplyError) -> i32 {
+    print::error(&error.to_string(), Some(error.help()));
+    if let ApplyError::Conflicts(list) = error {
+        for conflict in list {
+            print::note(&format!("`{}`: {}", shown(&conflict.path), conflict.why));
+        }
+    }
+    1
+}
+
+fn shown(path: &Path) -> String {
+    visible(&path.to_string_lossy())
+}
+
+/// Forgets it.
+pub(crate) fn discard(given: &str) -> i32 {
+    match found(given).map(Kept::discard) {
+        Ok(Ok(())) => 0,
+        Ok(Err(error)) => {
+            print::error(&format!("cannot remove it: {error}"), None);
+            1
+        }
+        Err(status) => status,
+    }
+}

@@ -1,0 +1,98 @@
+//! Why nothing ran: what can be wrong with a run before it starts, its exit status and what to do about it.
+
+use std::path::PathBuf;
+
+use glee_sandbox::launch::LaunchError;
+use glee_sandbox::lower::LowerError;
+use glee_sandbox::survey::{NotFound, SurveyError};
+
+use crate::agent::key::KeyError;
+use crate::audit::LogError;
+use crate::audit::guard::OwnState;
+use crate::container::ContainerError;
+use crate::egress::EgressError;
+use crate::project::SceneError;
+use crate::select::SelectError;
+use crate::stage::StageError;
+use crate::tasks::layers::LayerError;
+
+/// Why nothing ran.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+    #[error(transparent)]
+    Select(#[from] SelectError),
+    #[error(transparent)]
+    Layer(#[from] LayerError),
+    #[error(transparent)]
+    Command(#[from] NotFound),
+    #[error(transparent)]
+    Survey(#[from] SurveyError),
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    #[error(transparent)]
+    Egress(#[from] EgressError),
+    #[error(transparent)]
+    Lower(#[from] LowerError),
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    #[error(transparent)]
+    Container(#[from] ContainerError),
+    #[error("cannot write the report to `{}`: {error}", .to.display())]
+    Report { to: PathBuf, error: std::io::Error },
+    #[error("no command was given")]
+    NoCommand,
+    #[error(transparent)]
+    OwnState(#[from] OwnState),
+    #[error("the run cannot be entered in the audit log: {0}")]
+    Audit(LogError),
+    #[error(transparent)]
+    Stage(#[from] StageError),
+}
+
+impl Refusal {
+    /// 125, but for a command that is not there or cannot be executed.
+    #[must_use]
+    pub fn exit_status(&self) -> i32 {
+        match self {
+            Self::Command(not_found) => not_found.exit_status(),
+            Self::Scene(_)
+            | Self::Select(_)
+            | Self::Layer(_)
+            | Self::Survey(_)
+            | Self::Key(_)
+            | Self::Egress(_)
+            | Self::Lower(_)
+            | Self::Launch(_)
+            | Self::Container(_)
+            | Self::Report { .. }
+            | Self::OwnState(_)
+            | Self::Audit(_)
+            | Self::Stage(_)
+            | Self::NoCommand => 125,
+        }
+    }
+
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::Lower(error) => Some(error.help().to_owned()),
+            Self::Launch(error) => error.help(),
+            Self::Container(error) => error.help(),
+            Self::Key(error) => Some(error.help().to_owned()),
+            Self::Layer(error) => error.help(),
+            Self::Select(SelectError::Trust(error)) => Some(error.help().to_owned()),
+            Self::Scene(_)
+            | Self::Select(_)
+            | Self::Command(_)
+            | Self::Survey(_)
+            | Self::Egress(_)
+            | Self::NoCommand => None,
+            Self::OwnState(error) => Some(error.help().to_owned()),
+            Self::Stage(error) => Some(error.help().to_owned()),
+            Self::Audit(error) => Some(error.help().to_owned()),
+            Self::Report { .. } => Some("the directory must exist and be writable for you".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! A stored result, put into the project.
+//!
+//! First everything is looked at and nothing is touched; if a single name is not what the run left behind, nothing is
+//! applied. Then names are made, replaced and removed one by one.
+//! INVARIANT: every name is reached through directories only, beneath the project (`openat2`): a link on the way is a
+//! conflict. No setuid, setgid or sticky bit is set. What a run could not have written in the project itself is never
+//! applied: the protected names of `workspace`, and what makes git run programs.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Component, Path, PathBuf};
+
+use glee_policy::Flags;
+use glee_sandbox::launch::{Found, Judge, Verdict};
+use glee_sandbox::plan::{MountStep, SandboxPlan};
+use glee_sandbox::sys::path;
+
+use super::node::{Node, look};
+use super::store::Kept;
+use super::{Change, Harvest};
+use crate::folder::give;
+use crate::later::Later;
+use crate::options::Options;
+use crate::run::{self, Refusal};
+
+/// Why nothing was applied.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplyError {
+    #[error("cannot open the project `{}`: {error}", .path.display())]
+    Project { path: PathBuf, error: io::Error },
+    #[error("cannot tell what is protected in the project: {0}")]
+    Protected(#[from] Box<Refusal>),
+    #[error("the project is not as the run left it, so nothing was applied")]
+    Conflicts(Vec<Conflict>),
+    #[error("cannot apply `{}`: {error}", .path.display())]
+    Step { path: PathBuf, error: io::Error },
+    #[error("no change is at or below `{}`", .0.display())]
+    NoSuchChange(PathBuf),
+    #[error("not everything that the run changed was kept, so nothing was applied")]
+    Incomplete,
+}
+
+impl ApplyError {
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Project { .. } | Self::Protected(_) => "the result stays until it is discarded",
+            Self::Conflicts(_) => "put these back as they were, or name the paths that are to be applied",
+            Self::Step { .. } => "what was applied before it stays; apply again when the cause is gone",
+            Self::NoSuchChange(_) => "`glee-supervisor runs diff` lists them",
+            Self::Incomplete => "name the paths that are to be applied; `runs diff` says what is missing",
+        }
+    }
+}
+
+/// A name that is not what it was when the run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    pub path: PathBuf,
+    pub why: &'static str,
+}
+
+/// What was done.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Applied {
+    pub applied: usize,
+    /// Never applied.
+    pub protected: Vec<PathBuf>,
+    /// Directories that are not empty, because something was put there since.
+    pub left: Vec<PathBuf>,
+    /// Indexes of git that were written since: they stay as they are, and git brings them in line.
+    pub stale: Vec<PathBuf>,
+    /// Is there nothing more to take from the result?
+    pub whole: bool,
+}
+
+/// What a change means to the host.
+#[must_use]
+pub fn judge(harvest: &Harvest, change: &Change) -> Verdict {
+    let project = harvest.project();
+    let (path, later) = (harvest.whole(change), Later { project: &project });
+    let (Some(node), how) = (change.now.as_ref().or(change.was.as_ref()), change.how()) else {
+        return Verdict::Plain;
+    };
+    let (mode, target) = match node {
+        Node::Dir { mode } | Node::File { mode, .. } => (*mode, None),
+        Node::Symlink { target } => (0o777, Some(target.as_path())),
+        Node::Other => (0, None),
+    };
+    let found = Found {
+        path: &path,
+        change: how,
+        kind: node.file_kind(),
+        mode,
+        target,
+    };
+    later.judge(&found)
+}
+
+/// Applies a result, or of it what lies at or below `only`.
+pub fn apply(kept: &Kept, only: &[PathBuf]) -> Result<Applied, ApplyError> {
+    let harvest = &kept.harvest;
+    let project = harvest.project();
+    let failed = |error| ApplyError::Project {
+        path: project.clone(),
+        error,
+    };
+    if only.is_empty() && !harvest.not_kept.is_empty() {
+        return Err(ApplyError::Incomplete);
+    }
+    if let Some(none) = only
+        .iter()
+        .find(|path| !harvest.changes.iter().any(|c| harvest.known_as(c).starts_with(path)))
+    {
+        return Err(ApplyError::NoSuchChange(none.clone()));
+    }
+    let roots = Roots::open(harvest).map_err(failed)?;
+    let protected = Protected::of(&project)?;
+    let mut applied = Applied::default();
+    let mut chosen: Vec<&Change> = Vec::new();
+    for change in &harvest.changes {
+        if !is_chosen(change, only, harvest) {
+            continue;
+        }
+        if protected.has(harvest, change) {
+            applied.protected.push(harvest.known_as(change));
+        } else {
+            chosen.push(change);
+        }
+    }
+    let mut conflicts = Vec::new();
+    let mut todo = Vec::new();
+    for change in chosen {
+        match compare(&roots, change) {
+            Standing::Apply => todo.push(change),
+            Standing::Done => {}
+            // No work is in it that is not elsewhere as well.
+            Standing::Conflict(_) if is_index(&harvest.known_as(change)) => {
+                applied.stale.push(harvest.known_as(change))
+            }
+            Standing::Conflict(why) => conflicts.push(Conflict {
+                path: harvest.known_as(change),
+                why,
+            }),
+        }
+    }
+    if !conflicts.is_empty() {
+        return Err(ApplyError::Conflicts(conflicts));
+    }
+    let work = Work {
+        roots: &roots,
+        kept,
+        draft: OsString::from(format!(".glee-apply-{}", harvest.run_id)),
+    };
+    let step = |change: &Change| {
+        let path = harvest.known_as(change);
+        move |error| ApplyError::Step { path, error }
+    };
+    // What goes first, from below: a directory must be empty, and a file may take its place.
+    for change in todo.iter().rev() {
+        if work.remove(change).map_err(step(change))? == Removed::NotEmpty {
+            applied.left.push(harvest.known_as(change));
+        }
+    }
+    for change in &todo {
+        work.make(change).map_err(step(change))?;
+    }
+    // Last and from below: a directory may close itself.
+    for change in todo.iter().rev() {
+        work.close(change).map_err(step(change))?;
+    }
+    applied.applied = todo.len() - applied.left.len();
+    applied.whole = only.is_empty() && applied.protected.is_empty();
+    Ok(applied)
+}
+
+/// Git's index, which every look at a repository may write anew.
+pub(super) fn is_index(path: &Path) -> bool {
+    let in_worktree = |dir: &Path| dir.parent().is_some_and(|above| above.ends_with("worktrees"));
+    path.ends_with(".git/index") || (path.ends_with("index") && path.parent().is_some_and(in_worktree))
+}
+
+/// Named, or a directory in which something named is made.
+fn is_chosen(change: &Change, only: &[PathBuf], harvest: &Harvest) -> bool {
+    let made_for = |path: &PathBuf| {
+        let is_new = change.was.is_none() && matches!(change.now, Some(Node::Dir { .. }));
+        let made = |other: &Change| harvest.known_as(other).starts_with(path) && other.now.is_some();
+        is_new && path.starts_with(harvest.known_as(change)) && harvest.changes.iter().any(made)
+    };
+    let known = harvest.known_as(change);
+    only.is_empty() || only.iter().any(|path| known.starts_with(path) || made_for(path))
+}
+
+/// Names that a run under `workspace` could not write.
+struct Protected(Vec<PathBuf>);
+
+impl Protected {
+    fn of(project: &Path) -> Result<Self, ApplyError> {
+        let command = vec!["/bin/sh".into()];
+        let flags = Flags::none(project.to_owned());
+        let look = Options::to_look(Some("workspace".to_owned()), Some(project.to_owned()), flags, command);
+        let prepared = run::prepare(&look, "planned").map_err(Box::new)?;
+        Ok(Self(covered(&prepared.plan)))
+    }
+
+    fn has(&self, harvest: &Harvest, change: &Change) -> bool {
+        let (path, inside) = (&harvest.whole(change), change.path());
+        let is_dir = |node: &Option<Node>| matches!(node, Some(Node::Dir { .. }));
+        // A directory above a protected name may change its mode, but must stay where it is.
+        let goes = change.was.is_some() && !(is_dir(&change.was) && is_dir(&change.now));
+        let covers = |name: &PathBuf| path.starts_with(name) || (goes && name.starts_with(path));
+        let plain = inside.components().all(|part| matches!(part, Component::Normal(_)));
+        let either = change.now.iter().chain(&change.was);
+        let of_git = either.map(Node::file_kind).any(|kind| Later::is_of_git(path, kind));
+        self.0.iter().any(covers) || !plain || of_git
+    }
+}
+
+fn covered(plan: &SandboxPlan) -> Vec<PathBuf> {
+    let steps = plan.mounts.iter().filter_map(|step| match step {
+        MountStep::Protect { at } | MountStep::Hide { at, .. } | MountStep::Compose { at, .. } => Some(at.clone()),
+        MountStep::Dir { .. }
+        | MountStep::Symlink { .. }
+        | MountStep::File { .. }
+        | MountStep::Copy { .. }
+        | MountStep::Bind { .. }
+        | MountStep::Private { .. }
+        | MountStep::Proc { .. }
+        | MountStep::Devpts { .. }
+        | MountStep::Pin { .. } => None,
+    });
+    let missing = plan.placeholders.iter().map(|held| held.dir.join(&held.name));
+    steps.chain(missing).collect()
+}
+
+/// The trees, opened once.
+struct Roots {
+    project: OwnedFd,
+    outside: Vec<OwnedFd>,
+}
+
+impl Roots {
+    fn open(harvest: &Harvest) -> io::Result<Self> {
+        let outside = harvest.outside.iter().map(|tree| path::open_dir_exact(tree.as_path()));
+        Ok(Self {
+            project: path::open_dir_exact(harvest.project.as_path())?,
+            outside: outside.collect::<io::Result<_>>()?,
+        })
+    }
+
+    /// The directory of a change, reached through directories only, and its name there.
+    fn place<'c>(&self, change: &'c Change) -> io::Result<(OwnedFd, &'c OsStr)> {
+        let root = match change.outside {
+            None => Some(&self.project),
+            Some(number) => self.outside.get(number),
+        };
+        let root = root.ok_or(io::ErrorKind::NotFound)?;
+        let inside = change.path();
+        let name = inside.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let dir = inside
+            .parent()
+            .filter(|dir| !dir.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
+        Ok((path::open_dir_beneath(root.as_fd(), dir)?, name))
+    }
+}
+
+enum Standing {
+    Apply,
+    /// The project is already as it would become.
+    Done,
+    Conflict(&'static str),
+}
+
+fn compare(roots: &Roots, change: &Change) -> Standing {
+    let present = match roots.place(change) {
+        Ok((dir, name)) => look(dir.as_fd(), name),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    };
+    let present = match present {
+        Ok(present) => present.map(|(node, _)| node),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ELOOP | libc::ENOTDIR | libc::EXDEV)) => {
+            return Standing::Conflict("a link, a file or a mount lies on the way");
+        }
+        Err(_) => return Standing::Conflict("it cannot be looked at"),
+    };
+    let same = |a: &Option<Node>, b: &Option<Node>| match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => a.is(b),
+        (Some(_), None) | (None, Some(_)) => false,
+    };
+    let dirs = |a: &Option<Node>, b: &Option<Node>| {
+        let is_dir = |node: &Option<Node>| matches!(node, Some(Node::Dir { .. }));
+        is_dir(a) && is_dir(b)
+    };
+    if same(&present, &change.now) || (change.was.is_none() && dirs(&present, &change.now)) {
+        return Standing::Done;
+    }
+    if change.unsettled {
+        return Standing::Conflict("it was changed while the command ran");
+    }
+    if same(&present, &change.was) || dirs(&present, &change.was) {
+        return Standing::Apply;
+    }
+    Standing::Conflict(match (&change.was, &present) {
+        (None, _) => "there is something there now",
+        (Some(_), None) => "it is gone",
+        (Some(_), Some(_)) => "it was changed since",
+    })
+}
+
+#[derive(PartialEq, Eq)]
+enum Removed {
+    Yes,
+    NotEmpty,
+}
+
+struct Work<'a> {
+    roots: &'a Roots,
+    kept: &'a Kept,
+    /// What a file is called until it is whole. The same for every try, so that a cut-off one leaves nothing for good.
+    draft: OsString,
+}
+
+impl Work<'_> {
+    /// Removes what is there, if something else or nothing takes its place.
+    fn remove(&self, change: &Change) -> io::Result<Removed> {
+        let is_dir = |node: &Option<Node>| matches!(node, Some(Node::Dir { .. }));
+        let goes = change.was.is_some() && (change.now.is_none() || is_dir(&change.was) != is_dir(&change.now));
+        if !goes {
+            return Ok(Removed::Yes);
+        }
+        let (dir, name) = self.roots.place(change)?;
+        if !is_dir(&change.was) {
+            return path::unlink_at(dir.as_fd(), name).map(|()| Removed::Yes);
+        }
+        match path::rmdir_at(dir.as_fd(), name) {
+            Err(error) if error.raw_os_error() == Some(libc::ENOTEMPTY) && change.now.is_none() => {
+                Ok(Removed::NotEmpty)
+            }
+            other => other.map(|()| Removed::Yes),
+        }
+    }
+
+    fn make(&self, change: &Change) -> io::Result<()> {
+        let Some(now) = &change.now else { return Ok(()) };
+        let (dir, name) = self.roots.place(change)?;
+        match now {
+            Node::Dir { .. } => {
+                if let Err(error) = path::mkdir_new_at(dir.as_fd(), name, 0o700)
+                    && error.kind() != io::ErrorKind::AlreadyExists
+                {
+                    return Err(error);
+                }
+                Ok(())
+            }
+            Node::File { mode, .. } => {
+                self.clear(dir.as_fd())?;
+                let mut file = File::from(path::create_at(dir.as_fd(), Path::new(&self.draft), 0o600)?);
+                io::copy(&mut self.kept.content(change)?, &mut file)?;
+                self.finish(dir.as_fd(), file, *mode)?;
+                path::rename_at(dir.as_fd(), &self.draft, name)
+            }
+            Node::Symlink { target } => {
+                self.clear(dir.as_fd())?;
+                path::symlink_at(target.as_path(), dir.as_fd(), Path::new(&self.draft))?;
+                path::rename_at(dir.as_fd(), &self.draft, name)
+            }
+            Node::Other => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+
+    /// Gives a directory its mode.
+    fn close(&self, change: &Change) -> io::Result<()> {
+        let Some(Node::Dir { mode }) = change.now else {
+            return Ok(());
+        };
+        let (dir, name) = self.roots.place(change)?;
+        let made = path::open_dir_beneath(dir.as_fd(), Path::new(name))?;
+        self.finish(dir.as_fd(), File::from(made), mode)
+    }
+
+    fn finish(&self, dir: BorrowedFd<'_>, made: File, mode: u32) -> io::Result<()> {
+        give(made.as_fd(), &path::lstat_at(dir, OsStr::new(""))?)?;
+        made.set_permissions(fs::Permissions::from_mode(mode & 0o777))
+    }
+
+    fn clear(&self, dir: BorrowedFd<'_>) -> io::Result<()> {
+        match path::unlink_at(dir, &self.draft) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+}

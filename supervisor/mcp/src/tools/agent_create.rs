@@ -1,0 +1,177 @@
+//! `glee_agent_create`: writes a new agent, as untrusted, after a person has seen and approved it.
+
+use glee_engine::definitions::create::{Asked as New, create};
+use glee_engine::definitions::{Cli, Tool as AgentTool};
+use glee_engine::text::visible;
+use rmcp::model::CallToolResponse;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{Call, Effect, Entry, Failure, apart, object};
+use crate::answer;
+use crate::ask::{self, Means, Reply};
+use crate::server::Server;
+
+/// How much of a prompt a person is shown.
+const HEAD: usize = 2000;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "glee_agent_create",
+    title: "Create an agent",
+    description: "Writes a new subagent to .glee/agents, after the user has approved it. It stays untrusted until the \
+        user says otherwise. An agent that exists is never replaced.",
+    effect: Effect::Adds,
+    input,
+    output,
+    call: |server, call| Box::pin(run(server, call)),
+};
+
+fn input() -> Value {
+    let texts = |about: &str| json!({ "type": "array", "items": { "type": "string" }, "description": about });
+    object(
+        json!({
+            "name": { "type": "string", "description": "Lower-case letters, digits and hyphens" },
+            "description": { "type": "string", "description": "What it is for, in one line" },
+            "prompt": { "type": "string", "description": "Its prompt; ${name} stands for the value of an input" },
+            "agent": { "type": "string", "enum": ["claude", "codex", "gemini"], "description": "The CLI that runs it" },
+            "inputs": texts("`name`, required, or `name=default`"),
+            "tools": texts("The only tools it may use"),
+            "timeout_mins": { "type": "number", "exclusiveMinimum": 0 },
+            "max_output_kb": { "type": "integer", "minimum": 1 },
+        }),
+        &["name", "description", "prompt"],
+    )
+}
+
+fn output() -> Value {
+    object(
+        json!({
+            "name": { "type": "string" },
+            "file": { "type": "string" },
+            "sha256": { "type": "string" },
+            "trusted": { "type": "boolean", "const": false },
+        }),
+        &["name", "file", "sha256", "trusted"],
+    )
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    name: String,
+    description: String,
+    prompt: String,
+    agent: Option<String>,
+    #[serde(default)]
+    inputs: Vec<String>,
+    tools: Option<Vec<String>>,
+    timeout_mins: Option<f64>,
+    max_output_kb: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Created {
+    name: String,
+    file: String,
+    sha256: String,
+    trusted: bool,
+}
+
+async fn run(server: Server, mut call: Call) -> Result<CallToolResponse, Failure> {
+    // Exactly this is what a person says yes to.
+    let about = format!(
+        "glee_agent_create {}",
+        Value::Object(call.params.arguments.clone().unwrap_or_default())
+    );
+    let asked: Asked = call.read()?;
+    let message = question(&asked);
+    let new = new(asked)?;
+    let reply = match Means::of(&call.context) {
+        Means::Request => ask::request(&call.context, message).await,
+        Means::Retry => {
+            let handle = call.params.request_state.as_deref();
+            match server
+                .waiting()
+                .answered(&about, handle, call.params.input_responses.as_ref())
+            {
+                Some(reply) => reply,
+                None => {
+                    let put = server.waiting().put(&about, message);
+                    return put
+                        .map(Into::into)
+                        .ok_or_else(|| Failure::internal("the question cannot be put"));
+                }
+            }
+        }
+        Means::Not => Reply::Nobody,
+    };
+    match reply {
+        Reply::Yes => {}
+        Reply::No => return Err(Failure::told("approval was denied")),
+        Reply::Nobody => {
+            return Err(
+                Failure::told("a new agent needs the user's approval, and this client cannot ask for it")
+                    .with_help("the user can run `glee-supervisor agents create`"),
+            );
+        }
+    }
+    let agent = apart(move || create(new, server.scene())).await??;
+    let created = Created {
+        name: agent.name.to_string(),
+        file: agent.file.to_string_lossy().into_owned(),
+        sha256: agent.digest,
+        trusted: false,
+    };
+    Ok(answer::data(&created)?.into())
+}
+
+fn new(asked: Asked) -> Result<New, Failure> {
+    let agent = match asked.agent.as_deref() {
+        None => None,
+        Some(word) => {
+            let found = Cli::WORDS.iter().find(|(known, _)| *known == word);
+            Some(
+                found
+                    .ok_or_else(|| Failure::told("`agent` must be claude, codex or gemini"))?
+                    .1,
+            )
+        }
+    };
+    let tools = match asked.tools {
+        None => None,
+        Some(words) => {
+            let tool = |word: &String| {
+                let known = AgentTool::WORDS.iter().find(|(known, _)| known == word);
+                let unknown = || Failure::told(format!("there is no tool `{}`", visible(super::cut(word))));
+                known.map(|(_, tool)| *tool).ok_or_else(unknown)
+            };
+            Some(words.iter().map(tool).collect::<Result<Vec<_>, _>>()?)
+        }
+    };
+    Ok(New {
+        name: asked.name,
+        description: asked.description,
+        prompt: asked.prompt,
+        agent,
+        inputs: asked.inputs,
+        tools,
+        timeout_mins: asked.timeout_mins,
+        max_output_kb: asked.max_output_kb,
+    })
+}
+
+/// What the person is shown: a stranger's texts, made harmless.
+fn question(asked: &Asked) -> String {
+    let head = asked
+        .prompt
+        .get(..asked.prompt.floor_char_boundary(HEAD))
+        .unwrap_or_default();
+    let more = if head.len() < asked.prompt.len() { " …" } else { "" };
+    let head: Vec<String> = head.lines().map(visible).collect();
+    format!(
+        "Write the agent `{}` ({}) to .glee/agents? Its prompt:\n{}{more}",
+        visible(super::cut(&asked.name)),
+        visible(super::cut(&asked.description)),
+        head.join("\n"),
+    )
+}

@@ -1,0 +1,195 @@
+//! Streamable HTTP on a loopback address: who may come in, how much they may send, how long they may take.
+//!
+//! The protocol itself is the library's, with its checks of Host and Origin. INVARIANT: without the token nothing of a
+//! request but its head is read.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rmcp::ServerHandler;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use super::MOST_MESSAGE;
+use super::token::Token;
+
+/// The one path that is served.
+pub const PATH: &str = "/mcp";
+const MOST_CONNECTIONS: usize = 128;
+/// Bodies that are read at the same time: that many messages are held at most.
+const MOST_BODIES: usize = 16;
+const MOST_SESSIONS: usize = 64;
+const MOST_HEAD: usize = 64 << 10;
+/// How long a head, or the silence before it, may take.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+const BODY_TIME: Duration = Duration::from_secs(30);
+/// A session in which nothing happened for so long is forgotten. Longer than a task may take.
+const IDLE_TIME: Duration = Duration::from_secs(6 * 60 * 60);
+/// After an `accept` that failed for want of something.
+const PAUSE: Duration = Duration::from_millis(50);
+
+type Answer = Response<BoxBody<Bytes, Infallible>>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ListenError {
+    #[error("`{0}` is not a loopback address")]
+    NotLoopback(SocketAddr),
+    #[error("cannot listen on {address}: {error}")]
+    Io { address: SocketAddr, error: io::Error },
+}
+
+impl ListenError {
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::NotLoopback(_) => "use 127.0.0.1 or [::1]; for another machine, forward the port over SSH",
+            Self::Io { .. } => "choose another port, or 0 for any that is free",
+        }
+    }
+}
+
+/// Listens on a loopback address; nothing else is ever listened on.
+pub async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), ListenError> {
+    if !address.ip().is_loopback() {
+        return Err(ListenError::NotLoopback(address));
+    }
+    let cannot = |error| ListenError::Io { address, error };
+    let listener = TcpListener::bind(address).await.map_err(cannot)?;
+    let address = listener.local_addr().map_err(cannot)?;
+    Ok((listener, address))
+}
+
+struct Front<H, A> {
+    token: Token,
+    arrive: A,
+    sessions: Arc<LocalSessionManager>,
+    protocol: StreamableHttpService<H, LocalSessionManager>,
+    bodies: Semaphore,
+}
+
+/// Serves whoever has the token, until the process ends. `arrive` sees the headers of a request before anything else does.
+pub async fn serve<H: ServerHandler>(
+    (listener, address): (TcpListener, SocketAddr),
+    token: Token,
+    make: impl Fn() -> H + Send + Sync + 'static,
+    arrive: impl Fn(&mut HeaderMap) + Send + Sync + 'static,
+) -> Infallible {
+    let mut sessions = LocalSessionManager::default();
+    sessions.session_config.keep_alive = Some(IDLE_TIME);
+    let sessions = Arc::new(sessions);
+    let protocol = StreamableHttpService::new(move || Ok(make()), Arc::clone(&sessions), rules(address));
+    let front = Arc::new(Front {
+        token,
+        arrive,
+        sessions,
+        protocol,
+        bodies: Semaphore::new(MOST_BODIES),
+    });
+    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    loop {
+        let place = Arc::clone(&places).acquire_owned().await;
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let front = Arc::clone(&front);
+                tokio::spawn(async move {
+                    front.connection(stream).await;
+                    drop(place);
+                });
+            }
+            Err(_) => tokio::time::sleep(PAUSE).await,
+        }
+    }
+}
+
+/// Only this address, under the names a browser or a client on this machine has for it.
+fn rules(address: SocketAddr) -> StreamableHttpServerConfig {
+    let port = address.port();
+    let names = ["127.0.0.1", "localhost", "[::1]"];
+    StreamableHttpServerConfig::default()
+        .with_allowed_hosts(names.map(|name| format!("{name}:{port}")))
+        .with_allowed_origins(names.map(|name| format!("http://{name}:{port}")))
+        .enforce_origin_validation()
+        .with_max_request_body_bytes(MOST_MESSAGE)
+}
+
+impl<H: ServerHandler, A: Fn(&mut HeaderMap) + Send + Sync + 'static> Front<H, A> {
+    async fn connection(self: Arc<Self>, stream: TcpStream) {
+        let service = service_fn(move |request| {
+            let front = Arc::clone(&self);
+            async move { Ok::<_, Infallible>(front.answer(request).await.unwrap_or_else(|refusal| refusal)) }
+        });
+        let served = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD_TIME)
+            .max_buf_size(MOST_HEAD)
+            .serve_connection(TokioIo::new(stream), service)
+            .await;
+        // A client that breaks off or says nonsense is its own affair.
+        drop(served);
+    }
+
+    /// `Err` is a refusal of ours, `Ok` what the protocol answers.
+    async fn answer(&self, mut request: Request<Incoming>) -> Result<Answer, Answer> {
+        (self.arrive)(request.headers_mut());
+        let mut given = request.headers().get_all(header::AUTHORIZATION).iter();
+        let is_ours = given.next().is_some_and(|value| self.token.opens(value.as_bytes()));
+        if !is_ours || given.next().is_some() {
+            let mut refusal = plain(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
+            let scheme = HeaderValue::from_static("Bearer");
+            refusal.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+            return Err(refusal);
+        }
+        if request.uri().path() != PATH {
+            return Err(plain(StatusCode::NOT_FOUND, "only /mcp is served"));
+        }
+        if self.would_open_a_session(&request) && self.sessions.sessions.read().await.len() >= MOST_SESSIONS {
+            return Err(plain(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open"));
+        }
+        let (head, body) = request.into_parts();
+        let Ok(turn) = self.bodies.acquire().await else {
+            return Err(plain(StatusCode::SERVICE_UNAVAILABLE, "the server is closing"));
+        };
+        let body = match tokio::time::timeout(BODY_TIME, Limited::new(body, MOST_MESSAGE).collect()).await {
+            Ok(Ok(body)) => body.to_bytes(),
+            Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+                return Err(plain(StatusCode::PAYLOAD_TOO_LARGE, "a message has at most 4 MiB"));
+            }
+            Ok(Err(_)) => return Err(plain(StatusCode::BAD_REQUEST, "the body broke off")),
+            Err(_) => return Err(plain(StatusCode::REQUEST_TIMEOUT, "the body took too long")),
+        };
+        drop(turn);
+        Ok(self.protocol.handle(Request::from_parts(head, Full::new(body))).await)
+    }
+
+    /// Requests of the newer protocol have no sessions; older ones name theirs but for the first.
+    fn would_open_a_session(&self, request: &Request<Incoming>) -> bool {
+        let headers = request.headers();
+        request.method() == Method::POST
+            && !headers.contains_key("mcp-session-id")
+            && headers
+                .get("mcp-protocol-version")
+                .is_none_or(|version| version.as_bytes() < b"2026-07-28".as_slice())
+    }
+}
+
+/// A refusal, after which the connection is closed: what is left of the request is not waited for.
+fn plain(status: StatusCode, text: &'static str) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::from_static(text.as_bytes())).boxed());
+    *answer.status_mut() = status;
+    let close = HeaderValue::from_static("close");
+    answer.headers_mut().insert(header::CONNECTION, close);
+    answer
+}

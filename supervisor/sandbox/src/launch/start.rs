@@ -1,0 +1,235 @@
+//! From a plan to a child that builds its sandbox: the supervisor's side of it, up to the moment when only the child works.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Instant;
+
+use super::changes::Before;
+use super::denials::records::Records;
+use super::idmap::{self, Holders, Trees};
+use super::outcome::LaunchError;
+use super::scout::{Abroad, Scout};
+use super::warden::Warden;
+use super::{Caller, Groups};
+use crate::cgroup;
+use crate::control::Order;
+use crate::init::{self, Inheritance, Walls};
+use crate::plan::{Containment, Namespace, SandboxPlan};
+use crate::receipt::Attempt;
+use crate::seccomp;
+use crate::sys::canary::Bait;
+use crate::sys::process::{self, Pid, Side};
+use crate::sys::{fd, path};
+use crate::workspace::Layer;
+
+/// What is of use until the sandbox is built.
+pub(super) struct Building<'a> {
+    pub(super) scout: Option<Scout>,
+    pub(super) meanwhile: &'a mut dyn FnMut() -> ControlFlow<()>,
+}
+
+impl Building<'_> {
+    /// The caller's own part.
+    pub(super) fn meanwhile(&mut self) -> Result<(), LaunchError> {
+        match (self.meanwhile)() {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(LaunchError::CalledOff),
+        }
+    }
+}
+
+/// A sandbox being built, seen from outside.
+pub(super) struct Child {
+    pub(super) pid: Pid,
+    pub(super) pidfd: OwnedFd,
+    pub(super) control: OwnedFd,
+    /// While this is open, init knows that we live.
+    pub(super) _alive: OwnedFd,
+    pub(super) namespaces: Vec<Namespace>,
+    pub(super) warden: Option<Warden>,
+    /// From here on the deadline counts.
+    pub(super) begun: Instant,
+    /// What the writable trees held before the command started, if anybody asked.
+    pub(super) before: Option<Before>,
+    /// What a canary must not reach.
+    pub(super) _bait: Option<Bait>,
+}
+
+/// Makes the child, its janitor and its groups, and lets it go.
+pub(super) fn start(
+    plan: &SandboxPlan,
+    filter: &[seccomp::Instruction],
+    ends: Ends,
+    born_into: Option<Groups>,
+    records: Option<&Records>,
+    caller: &Caller<'_>,
+    mut building: Building<'_>,
+) -> Result<(Child, Groups), LaunchError> {
+    let named = |step: &'static str| move |error| LaunchError::step(step, error);
+    let Ends { ours, theirs } = ends;
+    let (alive_read, alive_write) = fd::pipe().map_err(named("liveness pipe"))?;
+    let trees = Trees::prepare(plan)?;
+    let bait = lay_bait(plan)?;
+    let v2 = born_into.as_ref().and_then(|groups| groups.group.v2_dir());
+    let v2 = v2.and_then(|dir| path::open_dir_exact(dir).ok());
+    let mut inheritance = Inheritance {
+        plan,
+        walls: Walls::Ours,
+        namespaces: plan.namespaces.clone(),
+        filter,
+        trees,
+        bait: bait.as_ref().map(Bait::name),
+        control: theirs,
+        alive: alive_read,
+        terminals: caller.terminals,
+        size: caller.size,
+        ignored: caller.ignored.clone(),
+        started: caller.started,
+        listed: caller.judge.is_some(),
+        watch_memory: false,
+        is_mapped: false,
+        has_network: false,
+        maker: records.map(Records::maker).cloned(),
+    };
+    let (network, ready) = building.scout.take().map(|scout| scout.report(plan)).unzip();
+    let mapped = ready
+        .map(|ready| inheritance.trees.map_owners(plan, Some(ready)))
+        .transpose()?;
+    inheritance.is_mapped = mapped.is_some();
+    let abroad = network.flatten().as_ref().and_then(Abroad::go);
+    inheritance.has_network = abroad.is_some();
+    // The cgroup namespace comes later, from inside: its root must be the group that the child has entered by then. So
+    // does the network namespace, which would keep us waiting here.
+    let wanted: Vec<Namespace> = plan.namespaces.clone();
+    let flags = |list: &[Namespace]| {
+        list.iter()
+            .filter(|n| !matches!(n, Namespace::Cgroup | Namespace::Net))
+            .fold(0, |flags, n| flags | n.flag())
+    };
+    let (side, namespaces) = match process::clone_into(flags(&wanted), v2.as_ref().map(AsFd::as_fd)) {
+        Ok(side) => (side, wanted),
+        Err(error) if plan.identity.from_root && wanted.contains(&Namespace::User) => {
+            // Root needs no user namespace: its own capabilities build the same sandbox, and are given up all the same.
+            let without: Vec<Namespace> = wanted.into_iter().filter(|n| *n != Namespace::User).collect();
+            let side = process::clone_into(flags(&without), v2.as_ref().map(AsFd::as_fd))
+                .map_err(|_| LaunchError::namespaces(error))?;
+            (side, without)
+        }
+        Err(error) => return Err(LaunchError::namespaces(error)),
+    };
+    match side {
+        Side::Child => {
+            drop((ours, alive_write, v2, bait, abroad));
+            // Not ours to wait for.
+            std::mem::forget(mapped);
+            if let Some(janitor) = caller.janitor.raw_socket().map(i32::unsigned_abs) {
+                // It would keep the janitor from seeing that the supervisor is dead.
+                let _ = fd::close_range(janitor, janitor);
+            }
+            inheritance.namespaces = namespaces;
+            init::main(inheritance)
+        }
+        Side::Parent { pid, pidfd } => {
+            let mut child = Child {
+                pid,
+                pidfd,
+                control: ours,
+                _alive: alive_write,
+                namespaces,
+                warden: None,
+                begun: caller.started,
+                before: None,
+                _bait: bait,
+            };
+            if let Some(records) = records {
+                // Before there is anything to record. Without it only pids are missing.
+                let _ = records.inside(pid);
+            }
+            let admitted = abroad
+                .map_or(Ok(()), Abroad::come_home)
+                .map_err(named("network namespace"))
+                .and_then(|()| admit(plan, &mut child, caller.layers))
+                .and_then(|()| mapped.map_or_else(|| hand_over(&inheritance.trees, plan, &child), Ok))
+                .and_then(|holders| {
+                    building.meanwhile()?;
+                    entrust(&child, caller).map(|()| holders)
+                });
+            let groups = born_into.unwrap_or_else(|| Groups::make(plan, caller));
+            let admitted = admitted.and_then(|holders| group(&child, &groups).map(|()| holders));
+            // The child's own, closed while it works; the holders are collected at the end of this.
+            drop(inheritance);
+            if let Err(error) = admitted {
+                let _ = process::pidfd_kill(child.pidfd.as_fd(), libc::SIGKILL);
+                let _ = process::wait(pid.0, 0);
+                return Err(error);
+            }
+            if caller.judge.is_some() {
+                // While the child builds its root, at whose end it waits for this.
+                child.before = Some(Before::list(plan));
+                // Should it have failed meanwhile, it has said why.
+                let _ = Order::Listed.send(child.control.as_fd());
+            }
+            Ok((child, groups))
+        }
+    }
+}
+
+/// For the canary that looks for it.
+pub(super) fn lay_bait(plan: &SandboxPlan) -> Result<Option<Bait>, LaunchError> {
+    let wanted = plan.canaries.iter().any(|canary| canary.attempt == Attempt::HostSocket);
+    let laid = wanted.then(Bait::lay).transpose();
+    laid.map_err(|error| LaunchError::step("receipt", error))
+}
+
+/// Gives the child its identity, and lets it go on.
+fn admit(plan: &SandboxPlan, child: &mut Child, layers: &[Layer]) -> Result<(), LaunchError> {
+    let named = |step: &'static str| move |error| LaunchError::step(step, error);
+    if plan.containment == Containment::Namespaces && child.namespaces.contains(&Namespace::User) {
+        let (uid, gid) = (plan.identity.uid, plan.identity.gid);
+        if !plan.identity.from_root {
+            fs::write(format!("/proc/{}/setgroups", child.pid.0), "deny").map_err(named("setgroups"))?;
+        }
+        idmap::write_maps(child.pid, &format!("{uid} {uid} 1\n"), &format!("{gid} {gid} 1\n"))
+            .map_err(named("id maps"))?;
+    }
+    if plan.containment == Containment::Namespaces {
+        // Before the child goes on: nothing may appear between its look and ours, and it can still be looked into.
+        child.warden = Warden::start(plan, child.pid, layers).map_err(named("watch"))?;
+    }
+    Order::Go.send(child.control.as_fd()).map_err(named("start"))
+}
+
+/// Lets the child enter its control groups, which were made while it built its root.
+fn group(child: &Child, groups: &Groups) -> Result<(), LaunchError> {
+    let named = |step: &'static str| move |error| LaunchError::step(step, error);
+    let entry = groups.group.entry().map_err(named("cgroup"))?;
+    let watch_memory = groups.missing.iter().any(|m| m.limit == cgroup::Controller::Memory);
+    Order::Enter { watch_memory }
+        .send_with(child.control.as_fd(), &entry.files())
+        .map_err(named("start"))
+}
+
+/// Before there is a command: whoever cleans up after us must be able to see the end of the tree.
+fn entrust(child: &Child, caller: &Caller<'_>) -> Result<(), LaunchError> {
+    caller.janitor.hire()?;
+    let told = caller.janitor.entrust_tree(&child.pidfd);
+    told.map_err(|error| LaunchError::step("janitor", error))
+}
+
+/// Maps the owners of the trees, while the child builds what lies around them.
+fn hand_over(trees: &Trees, plan: &SandboxPlan, child: &Child) -> Result<Holders, LaunchError> {
+    let holders = trees.map_owners(plan, None)?;
+    if !holders.is_empty() {
+        Order::Mapped
+            .send(child.control.as_fd())
+            .map_err(|error| LaunchError::step("owners", error))?;
+    }
+    Ok(holders)
+}
+
+/// The two ends of the control socket.
+pub(super) struct Ends {
+    pub(super) ours: OwnedFd,
+    pub(super) theirs: OwnedFd,
+}
