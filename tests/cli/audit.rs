@@ -111,7 +111,8 @@ claims! {
 
     fn refusals_trust_and_its_end_are_entered(at) {
         at.is_refused(&["run", "--policy", "nosuch", "--", "echo", "started"], &["nosuch"]);
-        at.is_refused(&["run", "--workspace", "cow", "--", "echo", "started"], &["--workspace cow"]);
+        let inherit = ["run", "--policy", "inherit", "--backend", "podman", "--", "echo", "started"];
+        at.is_refused(&inherit, &["backend"]);
         assert_eq!(at.seen(["run", "--", "no-such-command"]).status, 127);
         at.world.file("@PROJECT/.glee/config.yml", "security: {subagent_permissions: {fs: {write: [\".\"]}}}\n");
         assert_eq!(at.seen(["trust", "--yes"]).status, 0);
