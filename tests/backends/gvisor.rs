@@ -2,6 +2,7 @@
 //!
 //! Run where `runsc` is installed; scripts/test installs it.
 
+use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use glee_tests::{Caller, Outcome, Policy, Run};
@@ -117,4 +118,31 @@ fn what_gvisor_cannot_enforce_is_refused_by_name() {
         &run(&user, "").command(["echo", "ran"]).go(),
         &["runtime: runsc", "root"],
     );
+}
+
+#[test]
+fn a_file_as_standard_output_is_refused_and_a_device_of_the_machine_keeps_its_owner() {
+    let at = Place::of(Caller::Root);
+    let owner = || {
+        std::fs::metadata("/dev/null")
+            .map(|null| null.uid())
+            .expect("/dev/null")
+    };
+    let before = owner();
+    let seen = run(&at, "").command(["echo", "ran"]).go();
+    assert_eq!(
+        (seen.code(), seen.out().as_str()),
+        (Some(0), "ran\n"),
+        "{}",
+        seen.describe()
+    );
+    assert_eq!(owner(), before);
+    let file = at.world.file("@PROJECT/log", "what was there\n");
+    let into = format!("exec \"$@\" >> '{}'", file.display());
+    let seen = run(&at, "")
+        .through(["sh", "-c", &into, "sh"])
+        .command(["echo", "ran"])
+        .go();
+    is_refused(&seen, &["gVisor", "pipe"]);
+    assert_eq!(std::fs::read_to_string(&file).expect("the file"), "what was there\n");
 }

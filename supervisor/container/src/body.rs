@@ -8,6 +8,7 @@ use std::path::Path;
 use bollard::models::{
     ContainerCreateBody, HostConfig, HostConfigLogConfig, MountBindOptions, MountType, ResourcesUlimits,
 };
+use glee_policy::resolved::Runtime;
 use glee_sandbox::contained::{NAME, PROGRAM};
 use glee_sandbox::sys::limits::{Resource, hard};
 
@@ -37,6 +38,8 @@ pub(crate) fn body(
         working_dir: Some("/".to_owned()),
         env: Some(Vec::new()),
         labels: Some(labels),
+        // Else it is `/dev/null`, whose owner gVisor changes, on the whole machine.
+        open_stdin: (plan.runtime == Runtime::Runsc).then_some(true),
         host_config: Some(host(plan, dir, engine)),
         ..ContainerCreateBody::default()
     }

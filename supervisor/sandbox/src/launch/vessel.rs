@@ -91,6 +91,13 @@ pub(super) fn start(
             "gVisor has no terminal for us: redirect standard input, output and error".to_owned(),
         ));
     }
+    if vessel.inside().kernel == Kernel::Gvisor && (0..3).any(is_regular) {
+        // It would write over what others write there, or have written.
+        return Err(LaunchError::Engine(
+            "gVisor keeps a place of its own in a file: put a pipe in between (`cat FILE |`, `| cat >> FILE`)"
+                .to_owned(),
+        ));
+    }
     // What is staged is for the sandbox's user, whatever the caller's own files are for.
     let umask = path::umask(0o022);
     let staged = vessel.stage().and_then(|()| listen(vessel));
@@ -151,6 +158,10 @@ pub(super) fn start(
         order.send(child.control.as_fd()).map_err(named("start"))?;
     }
     Ok(child)
+}
+
+fn is_regular(number: i32) -> bool {
+    path::lstat_at(fd::borrow(number), "".as_ref()).is_ok_and(|stat| stat.is_file())
 }
 
 /// Waits for pid 1, or for the carrier's word that there will be none.
