@@ -68,6 +68,9 @@ claims! {
     cgroups_are_not_left => attempt("for f in /sys/fs/cgroup/cgroup.procs /sys/fs/cgroup/*/cgroup.procs; \
         do @A can_open $f w; done", Leak::Claimed)
         .bare(Bare::RootOnly),
+    settings_of_the_network_are_not_the_command_s_own => attempt("[ -O /proc/sys/net/ipv4/ip_forward ] && @A escaped owner",
+        Leak::Claimed)
+        .bare(Bare::RootOnly),
     login_uid_is_not_written => where_there!("@A can_open /proc/self/loginuid w", "/proc/self/loginuid"),
     own_oom_score_is_not_lowered => opens("echo -900 > /proc/self/oom_score_adj && @A escaped oom; \
         echo 0 > /proc/self/oom_score_adj")

@@ -1,33 +1,43 @@
 //! What root's run needs of the kernel that takes long and depends on no plan: begun while the supervisor still looks at paths.
 //!
 //! A network namespace takes as long as all the mounts. A user's belongs to the user namespace of the run and has to wait for
-//! that; root's may belong to another that nobody inside is in, which is one power less there. With doors in it, init must be
-//! able to open them. The other user namespace then serves to map the owner of the project.
+//! that; root's own belongs to nobody inside, not even its settings in `/proc/sys`. With doors in it, init must be able to open
+//! them. A user namespace serves to map the owner of the project; it must not be the one that the network belongs to, in which the
+//! sandbox's user would be root.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use crate::plan::{Namespace, SandboxPlan};
-use crate::sys::errand::Holder;
+use crate::sys::errand::{Holder, NetworkMaker};
 use crate::sys::{net, process};
 
-/// A process on its way. Dropping it waits for its end.
+/// Both on their way. Dropping it waits for their end.
 #[derive(Debug)]
-pub struct Scout(Holder);
+pub struct Scout {
+    network: NetworkMaker,
+    holder: Holder,
+}
 
 impl Scout {
     /// Sends it, if we are root. The process must have one thread.
     #[must_use]
     pub fn send() -> Option<Self> {
-        let is_root = process::geteuid() == 0;
-        is_root.then(|| Holder::with_network().ok()).flatten().map(Self)
+        let send = || -> io::Result<Self> {
+            Ok(Self {
+                network: NetworkMaker::start()?,
+                holder: Holder::start()?,
+            })
+        };
+        // What cannot be had ahead is made later, or is said to be missing then.
+        (process::geteuid() == 0).then(|| send().ok()).flatten()
     }
 
-    /// The network namespace, if the plan can use one that was made ahead, and the process, for its user namespace.
+    /// The network namespace, if the plan can use one that was made ahead, and a process for its user namespace.
     pub(super) fn report(self, plan: &SandboxPlan) -> (Option<OwnedFd>, Holder) {
         let fits = plan.namespaces.contains(&Namespace::Net) && plan.doors.list.is_empty();
-        let network = fits.then(|| self.0.network().ok()).flatten();
-        (network, self.0)
+        let network = self.network.finish().ok().filter(|_| fits);
+        (network, self.holder)
     }
 }
 

@@ -58,39 +58,17 @@ impl<A> Drop for Child<A> {
 pub struct Holder {
     /// Closed first: that is what the child waits for.
     open: Option<OwnedFd>,
-    /// Where it says what came of the network namespace, if it makes one.
-    answer: Option<OwnedFd>,
-    child: Child<[RawFd; 3]>,
+    child: Child<[RawFd; 2]>,
 }
 
 impl Holder {
     pub fn start() -> io::Result<Self> {
         let (read, write) = super::fd::pipe()?;
-        let child = Child::start(libc::CLONE_NEWUSER, hold, [read.as_raw_fd(), write.as_raw_fd(), -1])?;
+        let child = Child::start(libc::CLONE_NEWUSER, hold, [read.as_raw_fd(), write.as_raw_fd()])?;
         Ok(Self {
             open: Some(write),
-            answer: None,
             child,
         })
-    }
-
-    /// One that makes a network namespace first, which will belong to its user namespace.
-    pub fn with_network() -> io::Result<Self> {
-        let (read, write) = super::fd::pipe()?;
-        let (answer, theirs) = socket::pair()?;
-        let errands = [read.as_raw_fd(), write.as_raw_fd(), theirs.as_raw_fd()];
-        let child = Child::start(libc::CLONE_NEWUSER, make_network_and_hold, errands)?;
-        Ok(Self {
-            open: Some(write),
-            answer: Some(answer),
-            child,
-        })
-    }
-
-    /// Waits for the network namespace.
-    pub fn network(&self) -> io::Result<OwnedFd> {
-        let answer = self.answer.as_ref().ok_or(io::ErrorKind::NotFound)?;
-        namespace_in(socket::receive(answer.as_fd(), Wait::Block)?)
     }
 
     #[must_use]
@@ -105,21 +83,8 @@ impl Holder {
 }
 
 extern "C" fn hold(argument: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: `Holder::start` gave three live ints.
-    let [read, write, _] = unsafe { argument.cast::<[RawFd; 3]>().read() };
-    wait_for_release(read, write)
-}
-
-extern "C" fn make_network_and_hold(argument: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: `Holder::with_network` gave three live ints.
-    let [read, write, theirs] = unsafe { argument.cast::<[RawFd; 3]>().read() };
-    if tell_network(theirs).is_err() {
-        return 1;
-    }
-    wait_for_release(read, write)
-}
-
-fn wait_for_release(read: RawFd, write: RawFd) -> libc::c_int {
+    // SAFETY: `Holder::start` gave two live ints.
+    let [read, write] = unsafe { argument.cast::<[RawFd; 2]>().read() };
     // Our own copy: the supervisor's is the one whose end we wait for, be it by a word or by its death.
     drop(own(write.into()));
     libc::c_int::from(super::fd::read(own(read.into()).as_fd(), &mut [0]).is_err())
@@ -143,39 +108,29 @@ impl NetworkMaker {
     pub fn finish(self) -> io::Result<OwnedFd> {
         let answer = socket::receive(self.answer.as_fd(), Wait::Block);
         drop(self.child);
-        namespace_in(answer?)
-    }
-}
-
-/// What a maker of a network namespace said: a handle on it, or an error number.
-fn namespace_in(answer: (Vec<u8>, Option<OwnedFd>)) -> io::Result<OwnedFd> {
-    match answer {
-        (_, Some(namespace)) => Ok(namespace),
-        (errno, None) => Err(errno.try_into().map_or_else(
-            |_| io::ErrorKind::BrokenPipe.into(),
-            |errno| io::Error::from_raw_os_error(i32::from_le_bytes(errno)),
-        )),
+        match answer? {
+            (_, Some(namespace)) => Ok(namespace),
+            (errno, None) => Err(errno.try_into().map_or_else(
+                |_| io::ErrorKind::BrokenPipe.into(),
+                |errno| io::Error::from_raw_os_error(i32::from_le_bytes(errno)),
+            )),
+        }
     }
 }
 
 extern "C" fn make_network(argument: *mut libc::c_void) -> libc::c_int {
     // SAFETY: `NetworkMaker::start` gave a live int.
-    let theirs = unsafe { argument.cast::<RawFd>().read() };
-    libc::c_int::from(tell_network(theirs).is_err())
-}
-
-/// Makes a network namespace and says so.
-fn tell_network(theirs: RawFd) -> io::Result<()> {
-    let theirs = own(theirs.into());
+    let theirs = own(unsafe { argument.cast::<RawFd>().read() }.into());
     let made = process::unshare(libc::CLONE_NEWNET)
         .and_then(|()| net::loopback_up())
         // Not by a path: what paths lead to is being changed meanwhile.
         .and_then(|()| net::own_namespace());
-    match made {
+    let told = match made {
         Ok(namespace) => socket::send(theirs.as_fd(), b"n", Some(namespace.as_fd())),
         Err(error) => {
             let errno = error.raw_os_error().unwrap_or(libc::EIO);
             socket::send(theirs.as_fd(), &errno.to_le_bytes(), None)
         }
-    }
+    };
+    libc::c_int::from(told.is_err())
 }
