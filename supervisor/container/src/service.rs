@@ -144,7 +144,8 @@ fn start(dir: &Path, runtime: Runtime) -> Result<Service, String> {
         .envs(runtime_dir().map(|dir| ("XDG_RUNTIME_DIR", dir)))
         .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
         .env("HOME", home())
-        .current_dir("/")
+        // Where it is, conmon leaves a file `oom` when a container runs out of memory.
+        .current_dir(dir)
         .stdin(Stdio::null())
         .stdout(output)
         .stderr(errors);
