@@ -33,6 +33,16 @@ claims! {
         assert_eq!((seen.code(), seen.err()), (Some(5), String::new()));
     }
 
+    fn a_file_without_a_name_can_be_standard_output(at) {
+        let enter = "import os, subprocess, sys\nto = os.memfd_create('out')\n\
+                     status = subprocess.run(sys.argv[1:], stdout=to).returncode\nos.lseek(to, 0, 0)\n\
+                     print(os.read(to, 100).decode(), end='')\nsys.exit(status)";
+        let script = "echo out; echo again > /dev/stdout; exit 5";
+        let seen = at.shell("restricted", script).through(["python3", "-c", enter]).go();
+        // Whoever opens it again begins where it begins.
+        assert_eq!((seen.code(), seen.out().as_str()), (Some(5), "again\n"), "{}", seen.err());
+    }
+
     fn a_directory_is_no_standard_file(at) {
         for redirection in ["< @OUT", "< .", "1< @OUT", "2< @OUT"] {
             let seen = through(at, &at.world.fill(redirection), "echo started");

@@ -194,6 +194,8 @@ fn restrict(rules: &LandlockPlan, walls: Walls, maker: Option<&CStr>) -> Result<
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
                 allow(rights & handled & landlock::FILE_RIGHTS).map_err(about)?;
             }
+            // A file that no filesystem with names holds, such as a memfd as standard output: Landlock leaves those alone.
+            Err(error) if error.raw_os_error() == Some(libc::EBADFD) => {}
             other => other.map_err(about)?,
         }
     }
