@@ -21,6 +21,7 @@ pub const DNS_PORT: u16 = 53;
 pub const HTTP_PROXY_PORT: u16 = 3128;
 pub const SOCKS_PORT: u16 = 1080;
 pub const BROKER_PORT: u16 = 9786;
+pub const ENDPOINT_PORT: u16 = 9787;
 
 /// So many relay doors at single addresses; beyond, the ports with the most of them get one door for all addresses.
 pub const MAX_SINGLE: usize = 128;
@@ -45,6 +46,15 @@ pub enum DoorKind {
     /// TCP for the address it was meant for; a door on `[::]` learns it from each connection's local address.
     Relay,
     Broker,
+    /// Of a task: served by a process of its own.
+    Endpoint,
+}
+
+/// What a run has of its own on loopback, whatever the rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Service {
+    Broker,
+    Endpoint,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +69,7 @@ pub struct Doors {
 
 impl Doors {
     #[must_use]
-    pub fn plan(rules: Option<&Rules>, book: Option<&Book>, broker: bool) -> Doors {
+    pub fn plan(rules: Option<&Rules>, book: Option<&Book>, services: &[Service]) -> Doors {
         let mut doors = BTreeSet::new();
         let mut fixed = |at: Ipv4Addr, port, kind| {
             doors.insert(Door {
@@ -67,8 +77,12 @@ impl Doors {
                 kind,
             });
         };
-        if broker {
-            fixed(Ipv4Addr::LOCALHOST, BROKER_PORT, DoorKind::Broker);
+        for service in services {
+            let (port, kind) = match service {
+                Service::Broker => (BROKER_PORT, DoorKind::Broker),
+                Service::Endpoint => (ENDPOINT_PORT, DoorKind::Endpoint),
+            };
+            fixed(Ipv4Addr::LOCALHOST, port, kind);
         }
         let mut routes = BTreeSet::new();
         let mut left_out = 0;

@@ -12,7 +12,7 @@ const RANGES: [(&str, u8); 2] = [("198.18.0.0", 15), ("fd67:6c65:6500::", 96)];
 
 fn plan(allow: &[&str], deny: &[&str]) -> Doors {
     let rules = rules(allow, deny);
-    Doors::plan(Some(&rules), Some(&Book::new(&rules)), false)
+    Doors::plan(Some(&rules), Some(&Book::new(&rules)), &[])
 }
 
 /// The doors of the relay, as text.
@@ -41,8 +41,29 @@ fn without_rules_there_is_at_most_the_broker() {
         routes: vec![],
         left_out: 0,
     };
-    assert_eq!(Doors::plan(None, None, false), doors(vec![]));
-    assert_eq!(Doors::plan(None, None, true), doors(vec![broker]));
+    assert_eq!(Doors::plan(None, None, &[]), doors(vec![]));
+    assert_eq!(Doors::plan(None, None, &[Service::Broker]), doors(vec![broker]));
+    let endpoint = Door {
+        at: "127.0.0.1:9787".parse().unwrap(),
+        kind: DoorKind::Endpoint,
+    };
+    let both = Doors::plan(None, None, &[Service::Broker, Service::Endpoint]);
+    assert_eq!(both, doors(vec![broker, endpoint]));
+}
+
+#[test]
+fn no_relay_listens_where_the_endpoint_does() {
+    let rules = rules(&["example.com:9787", "*.example.org:9787"], &[]);
+    let doors = Doors::plan(Some(&rules), Some(&Book::new(&rules)), &[Service::Endpoint]);
+    let on_port: Vec<&Door> = doors
+        .doors
+        .iter()
+        .filter(|door| door.at.port() == ENDPOINT_PORT)
+        .collect();
+    let clashes = on_port
+        .iter()
+        .filter(|door| door.at.ip().is_unspecified() || door.at.ip().is_loopback());
+    assert_eq!(clashes.map(|door| door.kind).collect::<Vec<_>>(), [DoorKind::Endpoint]);
 }
 
 #[test]
@@ -104,7 +125,7 @@ fn no_relay_takes_the_place_of_another_door() {
     ];
     assert_eq!(relays(&plan(&allow, &[])), ["127.0.0.1:9786", "127.0.0.2:3128"]);
     let rules = rules(&allow, &[]);
-    let with_broker = Doors::plan(Some(&rules), Some(&Book::new(&rules)), true);
+    let with_broker = Doors::plan(Some(&rules), Some(&Book::new(&rules)), &[Service::Broker]);
     assert_eq!(relays(&with_broker), ["127.0.0.2:3128"]);
 }
 
@@ -205,7 +226,7 @@ fn no_two_tcp_doors_are_in_each_others_way() {
         vec!["b.org:53", "127.0.0.53:53", "*.c.org:53", "127.0.0.0/8:3128"],
     ] {
         let rules = rules(&allow, &[]);
-        let doors = Doors::plan(Some(&rules), Some(&Book::new(&rules)), true).doors;
+        let doors = Doors::plan(Some(&rules), Some(&Book::new(&rules)), &[Service::Broker]).doors;
         let tcp: Vec<SocketAddr> = doors
             .iter()
             .filter(|door| door.kind != DnsUdp)

@@ -177,6 +177,8 @@ fn open_doors(config: Config, sockets: Vec<OwnedFd>, ledger: &Arc<Ledger>) -> io
             DoorKind::Socks => Room::Socks(desk()?),
             DoorKind::Relay => Room::Transparent(desk()?),
             DoorKind::Broker => Room::Broker(config.broker.clone().ok_or_else(missing)?),
+            // Not the companion's: whoever gave it this one has nothing behind it.
+            DoorKind::Endpoint => return Err(missing()),
         };
         spawn_local(accept(listener(socket)?, room, Rc::clone(&slots), config.limits));
     }

@@ -6,8 +6,9 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener as StdListener, UdpSocket as StdUdpSocket};
-use std::os::fd::OwnedFd;
+use std::os::fd::{IntoRawFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
+use std::path::PathBuf;
 use std::process::Command;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector, client::TlsStream};
 
 use crate::book::Book;
 use crate::dns::{Resolver, Servers};
-use crate::doors::{Door, DoorKind, Doors};
+use crate::doors::{Door, DoorKind, Doors, Service};
 use crate::limits::Limits;
 use crate::record::{Attempt, Outcome, Via};
 use crate::report::Report;
@@ -132,17 +133,25 @@ impl Model for Echo {
     }
 }
 
+/// A file of names that leaves nothing behind: it has a name only as long as it takes to open it, and lives as long as this process.
+fn hosts() -> PathBuf {
+    let named = std::env::temp_dir().join(format!("glee-egress-hosts-{}", std::process::id()));
+    fs::write(&named, HOSTS).unwrap();
+    let file = fs::File::open(&named).unwrap();
+    fs::remove_file(&named).unwrap();
+    PathBuf::from(format!("/proc/self/fd/{}", file.into_raw_fd()))
+}
+
 impl Companion {
     pub(crate) fn start() -> Self {
         Self::with(Limits::STANDARD)
     }
 
     pub(crate) fn with(limits: Limits) -> Self {
-        let hosts = std::env::temp_dir().join(format!("glee-egress-hosts-{}", std::process::id()));
-        fs::write(&hosts, HOSTS).unwrap();
+        let hosts = hosts();
         let rules = rules();
         let book = Book::new(&rules);
-        let mut doors = Doors::plan(Some(&rules), Some(&book), true).doors;
+        let mut doors = Doors::plan(Some(&rules), Some(&book), &[Service::Broker]).doors;
         // The servers are at the addresses that rules name, and names need no IPv6 here.
         doors.retain(|door| door.kind != DoorKind::Relay || is_synthetic(door));
         doors.push(Door {
@@ -190,9 +199,12 @@ fn is_synthetic(door: &Door) -> bool {
 fn bind(door: &Door) -> OwnedFd {
     match door.kind {
         DoorKind::DnsUdp => StdUdpSocket::bind(door.at).unwrap().into(),
-        DoorKind::DnsTcp | DoorKind::HttpProxy | DoorKind::Socks | DoorKind::Relay | DoorKind::Broker => {
-            StdListener::bind(door.at).unwrap().into()
-        }
+        DoorKind::DnsTcp
+        | DoorKind::HttpProxy
+        | DoorKind::Socks
+        | DoorKind::Relay
+        | DoorKind::Broker
+        | DoorKind::Endpoint => StdListener::bind(door.at).unwrap().into(),
     }
 }
 

@@ -259,12 +259,21 @@ pub enum Transport {
     Udp,
 }
 
+/// Who serves a door.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeper {
+    Companion,
+    /// A server of the caller's own, started when somebody knocks. At most one door has it.
+    Porter,
+}
+
 /// A socket that listens in the sandbox's network namespace and is served outside of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Door {
     /// `[::]` takes IPv4 too.
     pub at: SocketAddr,
     pub transport: Transport,
+    pub keeper: Keeper,
     /// What it is for, for the plan's reader.
     pub purpose: &'static str,
 }
@@ -378,6 +387,8 @@ pub struct SandboxPlan {
     pub receipt: receipt::Wish,
     /// What is tried before the command starts.
     pub canaries: Vec<Canary>,
+    /// What is not, and why.
+    pub left_out: Vec<receipt::LeftOut>,
     pub command: CommandPlan,
     pub deadline: Option<Duration>,
     pub grace: Duration,

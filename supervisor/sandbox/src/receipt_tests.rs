@@ -70,6 +70,7 @@ fn plan() -> SandboxPlan {
         records: Records::Leave,
         receipt: Wish::Take,
         canaries: Vec::new(),
+        left_out: Vec::new(),
         command: CommandPlan {
             program: "/usr/bin/true".into(),
             argv: Vec::new(),

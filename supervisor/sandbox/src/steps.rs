@@ -3,7 +3,7 @@
 //! Pure. `launch` does what [`Who::Supervisor`] does, `init` what [`Who::Init`] does, `init::agent` the rest. A test reads
 //! their sources and fails if their order is another one than this.
 
-use crate::plan::{Containment, Namespace, SandboxPlan, Workspace};
+use crate::plan::{Containment, Keeper, Namespace, SandboxPlan, Workspace};
 use crate::receipt::Wish;
 
 /// The process that takes a step.
@@ -231,7 +231,8 @@ impl Step {
             Self::Mounts | Self::PivotRoot | Self::BoundingSet => plan.containment == Containment::Namespaces,
             Self::Hostname => namespace(Namespace::Uts),
             Self::Loopback => namespace(Namespace::Net),
-            Self::Companion | Self::Doors => !plan.doors.list.is_empty(),
+            Self::Companion => plan.doors.list.iter().any(|door| door.keeper == Keeper::Companion),
+            Self::Doors => !plan.doors.list.is_empty(),
             Self::Rlimits => !plan.rlimits.is_empty(),
             Self::Capabilities => plan.containment != Containment::Inherit,
             Self::Landlock => plan.landlock.is_some(),

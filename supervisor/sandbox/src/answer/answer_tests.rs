@@ -140,6 +140,7 @@ fn plan() -> SandboxPlan {
         records: Records::Leave,
         receipt: Wish::Off,
         canaries: Vec::new(),
+        left_out: Vec::new(),
         command: CommandPlan {
             program: "/bin/sh".into(),
             argv: Vec::new(),

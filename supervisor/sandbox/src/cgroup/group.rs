@@ -330,8 +330,16 @@ impl Group {
         Ok(())
     }
 
-    /// For another process that cleans up after our death, with [`super::remove_paths`].
-    pub fn paths(&self) -> Vec<PathBuf> {
+    /// For another process, which is to remove them with [`super::remove_paths`]: this handle no longer does.
+    #[must_use]
+    pub fn hand_over(&self) -> Vec<PathBuf> {
+        if self.removed.replace(true) {
+            return Vec::new();
+        }
+        self.paths()
+    }
+
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
         self.members.iter().map(|member| member.dir.clone()).collect()
     }
 

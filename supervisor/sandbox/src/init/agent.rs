@@ -16,8 +16,8 @@ use crate::seccomp::DenialAction;
 use crate::sys::canary::{self, BaitName};
 use crate::sys::{caps, event, fd, landlock, limits, path, process, seccomp, term};
 
-/// Never returns: executes the command, or says why not.
-pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> ! {
+/// Never returns: executes the command, or says why not. `gate` opens when the host's root is gone.
+pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>, gate: Option<OwnedFd>) -> ! {
     let Inheritance {
         plan, control, bait, ..
     } = &inheritance;
@@ -32,7 +32,7 @@ pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>) -> !
             },
         ),
     };
-    if let Err(failed) = confine(&inheritance, terminal) {
+    if let Err(failed) = confine(&inheritance, terminal, gate) {
         give_up(control, failed);
     }
     // We are the sandbox's user with no capability, no new root to go to, and only the allowed calls.
@@ -94,7 +94,7 @@ fn command(plan: &SandboxPlan) -> io::Result<Files> {
     })
 }
 
-fn confine(inheritance: &Inheritance<'_>, terminal: Option<OwnedFd>) -> Result<(), Failed> {
+fn confine(inheritance: &Inheritance<'_>, terminal: Option<OwnedFd>, gate: Option<OwnedFd>) -> Result<(), Failed> {
     let Inheritance {
         plan, walls, control, ..
     } = inheritance;
@@ -144,6 +144,12 @@ fn confine(inheritance: &Inheritance<'_>, terminal: Option<OwnedFd>) -> Result<(
                     .step("seccomp listener")?;
             }
         }
+    }
+    if let Some(gate) = gate
+        && fd::read(gate.as_fd(), &mut [0]).step("old root")? == 0
+    {
+        // Pid 1 has said why, or is gone.
+        process::exit_now(125);
     }
     fd::close_on_exec_from_3().step("close_range")?;
     // Also for the canaries, which need free numbers below a limit that may be low.

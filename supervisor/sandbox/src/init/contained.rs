@@ -240,6 +240,7 @@ fn plan(inside: Inside) -> SandboxPlan {
         // What is tried was decided outside.
         receipt: Wish::Take,
         canaries: inside.canaries,
+        left_out: Vec::new(),
         command: CommandPlan {
             program,
             argv: inside.argv,

@@ -6,6 +6,7 @@ mod agent;
 mod canaries;
 pub mod contained;
 pub(crate) mod doors;
+mod gate;
 mod memory;
 mod name;
 mod reap;
@@ -16,6 +17,8 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Instant;
+
+use gate::Gate;
 
 use crate::cgroup;
 use crate::control::{Order, Report};
@@ -109,8 +112,8 @@ fn give_up(control: &OwnedFd, failed: Failed) -> ! {
 pub(crate) fn main(mut inheritance: Inheritance<'_>) -> ! {
     // What stays readable tells of flags and paths, and opens none of them.
     name::hide_arguments(&inheritance.plan.command.argv);
-    let terminal = match prepare(&mut inheritance) {
-        Ok(terminal) => terminal,
+    let Prepared { terminal, gate } = match prepare(&mut inheritance) {
+        Ok(prepared) => prepared,
         Err(failed) => give_up(&inheritance.control, failed),
     };
     let second = match inheritance.walls {
@@ -121,17 +124,29 @@ pub(crate) fn main(mut inheritance: Inheritance<'_>) -> ! {
         Walls::Engine => process::fork(),
     };
     match second.step("second process") {
-        Ok(None) => agent::main(inheritance, terminal),
+        Ok(None) => agent::main(inheritance, terminal, gate.map(Gate::before)),
         Ok(Some(pid)) => {
             drop(terminal);
+            // While the second process locks itself in: each of them has a processor to wait for.
+            if let Err(failed) = gate.map_or(Ok(()), Gate::open).step("old root") {
+                give_up(&inheritance.control, failed);
+            }
             reap::main(inheritance, pid)
         }
         Err(failed) => give_up(&inheritance.control, failed),
     }
 }
 
-/// Everything that init does before the second process. Returns the terminal the command gets, if any.
-fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed> {
+/// What is left to do when there are two processes.
+struct Prepared {
+    /// What the command gets for a terminal, if anything.
+    terminal: Option<OwnedFd>,
+    /// None if we have no root of our own.
+    gate: Option<Gate>,
+}
+
+/// Everything that init does before the second process.
+fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Prepared, Failed> {
     let plan = inheritance.plan;
     // We are a copy of the supervisor in new namespaces: nobody in our user namespace yet, outside still the caller.
     tie(plan, inheritance.walls).step("die with parent")?;
@@ -142,12 +157,15 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
         .transpose()
         .step("network namespace")?;
     wait_for(Order::Go, inheritance).step("wait for supervisor")?;
-    match plan.containment {
-        Containment::Namespaces if inheritance.walls == Walls::Engine => {}
-        Containment::Namespaces => enter(inheritance, network)?,
+    let gate = match plan.containment {
+        Containment::Namespaces if inheritance.walls == Walls::Engine => None,
+        Containment::Namespaces => Some(enter(inheritance, network)?),
         // No pid namespace holds the tree together: orphans come to us, and we end them.
-        Containment::Landlock | Containment::Inherit => process::child_subreaper().step("subreaper")?,
-    }
+        Containment::Landlock | Containment::Inherit => {
+            process::child_subreaper().step("subreaper")?;
+            None
+        }
+    };
     join_groups(inheritance)?;
     if inheritance.listed {
         wait_for(Order::Listed, inheritance).step("wait for the list of files")?;
@@ -173,7 +191,7 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
         Ok(()) | Err(_) => {}
     }
     if !inheritance.terminals.contains(&true) {
-        return Ok(None);
+        return Ok(Prepared { terminal: None, gate });
     }
     let master = term::open_master().step("pseudo-terminal")?;
     let slave = term::open_slave(master.as_fd()).step("pseudo-terminal")?;
@@ -188,7 +206,10 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Option<OwnedFd>, Failed>
     Report::Terminal(master)
         .send(inheritance.control.as_fd())
         .step("pseudo-terminal")?;
-    Ok(Some(slave))
+    Ok(Prepared {
+        terminal: Some(slave),
+        gate,
+    })
 }
 
 /// Our death is the death of our pid namespace, so we go with the supervisor. Without such a namespace we must outlive it:
@@ -236,8 +257,8 @@ fn next_order(inheritance: &Inheritance<'_>) -> io::Result<Option<(Order, Vec<Ow
     Order::receive_with(inheritance.control.as_fd(), Wait::No)
 }
 
-/// From a fresh clone to a finished root.
-fn enter(inheritance: &Inheritance<'_>, network: Option<NetworkMaker>) -> Result<(), Failed> {
+/// From a fresh clone to a finished root, behind which the host's still stands.
+fn enter(inheritance: &Inheritance<'_>, network: Option<NetworkMaker>) -> Result<Gate, Failed> {
     let plan = inheritance.plan;
     let identity = &plan.identity;
     let in_user_namespace = inheritance.namespaces.contains(&Namespace::User);
@@ -257,7 +278,7 @@ fn enter(inheritance: &Inheritance<'_>, network: Option<NetworkMaker>) -> Result
         true => Ok(()),
         false => wait_for(Order::Mapped, inheritance),
     };
-    root::build(plan, &inheritance.trees, &mapped).map_err(|failure| Failed {
+    let old = root::build(plan, &inheritance.trees, &mapped).map_err(|failure| Failed {
         step: "mounts",
         detail: failure.what,
         error: failure.error,
@@ -275,7 +296,7 @@ fn enter(inheritance: &Inheritance<'_>, network: Option<NetworkMaker>) -> Result
         let open = doors::open(&plan.doors).step("doors")?;
         Report::Doors(open).send(inheritance.control.as_fd()).step("doors")?;
     }
-    Ok(())
+    Gate::new(old).step("old root")
 }
 
 /// Closes everything but the two descriptors pid 1 needs.

@@ -13,6 +13,7 @@ use std::io::{self, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use super::gate::OldRoot;
 use crate::launch::idmap::Trees;
 use crate::plan::{Access, Kind, MountStep, SandboxPlan};
 use crate::sys::mount::{self, NODEV, NOEXEC, NOSUID, RDONLY};
@@ -45,7 +46,11 @@ struct Build<'a> {
 /// Builds the new root from the plan and switches to it.
 ///
 /// `mapped` returns when the owners of the trees are mapped.
-pub(crate) fn build(plan: &SandboxPlan, trees: &Trees, mapped: &dyn Fn() -> io::Result<()>) -> Result<(), Failure> {
+pub(crate) fn build(
+    plan: &SandboxPlan,
+    trees: &Trees,
+    mapped: &dyn Fn() -> io::Result<()>,
+) -> Result<OldRoot, Failure> {
     let size = CString::new(plan.private_bytes.to_string()).unwrap_or_default();
     let options = [
         (c"size", size.as_c_str()),
@@ -58,10 +63,8 @@ pub(crate) fn build(plan: &SandboxPlan, trees: &Trees, mapped: &dyn Fn() -> io::
     )?;
     let host_root = fail(|| "host root".into(), path::open_path(Path::new("/")))?;
     // Laid over the host's root: lookups by absolute path still start below it, and no directory of the host is hidden.
-    fail(
-        || "attach private space".into(),
-        mount::attach(space.as_fd(), host_root.as_fd()),
-    )?;
+    let attached = mount::attach(space.as_fd(), host_root.as_fd());
+    fail(|| "attach private space".into(), attached)?;
     for (name, mode) in [("root", 0o755), ("private", 0o700), ("masks", 0o700)] {
         fail(|| name.into(), path::mkdir_at(space.as_fd(), Path::new(name), mode))?;
     }
@@ -73,12 +76,13 @@ pub(crate) fn build(plan: &SandboxPlan, trees: &Trees, mapped: &dyn Fn() -> io::
         || "masks/file".into(),
         path::create_at(space.as_fd(), Path::new("masks/file"), 0),
     )?;
-    let inner = fail(|| "root".into(), path::open_beneath(space.as_fd(), Path::new("root")))?;
-    let root = fail(|| "new root".into(), mount::open_tree_clone(inner.as_fd()))?;
-    fail(
-        || "attach new root".into(),
-        mount::attach(root.as_fd(), host_root.as_fd()),
+    let inner = path::open_beneath(space.as_fd(), Path::new("root"));
+    let root = fail(
+        || "new root".into(),
+        inner.and_then(|inner| mount::open_tree_clone(inner.as_fd())),
     )?;
+    let attached = mount::attach(root.as_fd(), host_root.as_fd());
+    fail(|| "attach new root".into(), attached)?;
     let build = Build {
         space,
         root,
@@ -101,10 +105,12 @@ pub(crate) fn build(plan: &SandboxPlan, trees: &Trees, mapped: &dyn Fn() -> io::
     // by itself: each detaching waits for all CPUs.
     let aside = path::open_path(Path::new("/proc")).and_then(|aside| mount::attach(build.space.as_fd(), aside.as_fd()));
     let layers = if aside.is_ok() { 1 } else { 2 };
-    fail(
-        || "pivot_root".into(),
-        mount::switch_root(build.root.as_fd(), host_root.as_fd(), layers),
-    )
+    fail(|| "pivot_root".into(), mount::switch_root(build.root.as_fd()))?;
+    Ok(OldRoot {
+        new: build.root,
+        old: host_root,
+        layers,
+    })
 }
 
 fn describe(step: &MountStep, what: &str) -> String {

@@ -4,8 +4,12 @@
 //! the tree by then or is about to, and the janitor removes what only someone outside can: cgroups and placeholders.
 
 use std::cell::OnceCell;
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::changes::{self, Crew, Since};
@@ -14,12 +18,16 @@ use super::{denials, placeholders, quarantine, setids};
 use crate::cgroup::{self, Facts};
 use crate::plan::{Containment, Records, SandboxPlan};
 use crate::sys::event::{self, Want};
-use crate::sys::process::{self, Pid, Side};
+use crate::sys::process::{self, Change, Pid, Side};
 use crate::sys::socket::Wait;
 use crate::sys::{fd, socket};
+use crate::workspace::Layer;
 
 /// How long a dying tree may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long an engine may take to be done with a container that nobody wants any more.
+const ENGINE: Duration = Duration::from_secs(300);
 
 /// The supervisor's handle on its janitor, if it has one.
 pub(super) struct Janitor<'a> {
@@ -88,11 +96,35 @@ impl<'a> Janitor<'a> {
         self.tell(b"t", Some(init))
     }
 
-    /// Everything is clean: the janitor may go.
-    pub(super) fn dismiss(self) -> Leaving {
-        // If it was killed, nobody listens; it must be collected all the same.
+    /// Hands over the mounts: whoever lets go of them last waits until the kernel has taken them all down. The janitor has the
+    /// time, and is waited for in the end. Not where we have to remove what they cover: they must be gone first.
+    pub(super) fn entrust_mounts(&self, init: Pid, layers: &[Layer]) -> io::Result<()> {
+        let plan = self.plan;
+        if plan.containment != Containment::Namespaces || !plan.placeholders.is_empty() || !layers.is_empty() {
+            return Ok(());
+        }
+        match self.hired.get().map(|_| File::open(format!("/proc/{}/ns/mnt", init.0))) {
+            Some(Ok(mounts)) => self.tell(b"m", Some(&mounts.into())),
+            // Then init takes them down itself.
+            Some(Err(_)) | None => Ok(()),
+        }
+    }
+
+    /// Hands over a handle on the carrier. An engine that still works on the container makes, as directories of the host's, the
+    /// names that it finds missing: it must be done before placeholders are removed.
+    pub(super) fn entrust_carrier(&self, carrier: &OwnedFd) -> io::Result<()> {
+        self.tell(b"c", Some(carrier))
+    }
+
+    /// Everything is clean but for empty groups: the janitor removes them, and may go.
+    pub(super) fn dismiss(self, groups: Vec<PathBuf>) -> Leaving {
+        for path in &groups {
+            // A janitor that was killed is found out below, and one that was never there too.
+            let _ = self.tell(&[b"g", path.as_os_str().as_bytes()].concat(), None);
+        }
         let _ = self.tell(b"d", None);
-        Leaving(self.hired.into_inner())
+        let hired = self.hired.into_inner();
+        Leaving { hired, groups }
     }
 
     fn tell(&self, word: &[u8], fd: Option<&OwnedFd>) -> io::Result<()> {
@@ -106,13 +138,30 @@ impl<'a> Janitor<'a> {
 /// The janitor on its way out. Dropping this collects it.
 #[must_use]
 #[derive(Debug)]
-pub struct Leaving(Option<Hired>);
+pub struct Leaving {
+    hired: Option<Hired>,
+    groups: Vec<PathBuf>,
+}
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        if let Some(hired) = &self.0 {
-            let _ = process::wait(hired.pid.0, libc::__WALL);
+        let collected = self
+            .hired
+            .as_ref()
+            .map(|hired| process::wait(hired.pid.0, libc::__WALL));
+        if !matches!(collected, Some(Ok(Some((_, Change::Exited(0), _))))) {
+            // What cannot be removed now (a process in uninterruptible sleep) the next start tries again.
+            let _ = cgroup::remove_paths(&self.groups);
         }
+    }
+}
+
+/// Waits for the end of the tree, or for a word. True for the end.
+fn is_over(socket: &OwnedFd, tree: Option<&OwnedFd>) -> bool {
+    let waiting = [(tree.map(AsFd::as_fd), Want::Read), (Some(socket.as_fd()), Want::Read)];
+    match event::poll(&waiting, None).as_deref() {
+        Ok([end, _word]) => end.readable,
+        Ok(_) | Err(_) => false,
     }
 }
 
@@ -126,22 +175,39 @@ fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan, since: Si
     let number = socket.as_raw_fd().unsigned_abs();
     let _ = fd::close_range(0, number.saturating_sub(1));
     let _ = fd::close_range(number + 1, fd::LAST);
-    let mut locks = Vec::new();
-    let mut tree = None;
+    let (mut locks, mut groups) = (Vec::new(), Vec::new());
+    let (mut tree, mut mounts, mut carrier) = (None, None, None);
     loop {
+        if mounts.is_some() && is_over(socket, tree.as_ref()) {
+            mounts = None;
+        }
         match socket::receive(socket.as_fd(), Wait::Block) {
             Ok((word, Some(fd))) if word == b"l" => locks.push(fd),
             Ok((word, Some(fd))) if word == b"t" => tree = Some(fd),
-            Ok((word, None)) if word == b"d" => process::exit_now(0),
+            Ok((word, Some(fd))) if word == b"c" => carrier = Some(fd),
+            Ok((word, Some(fd))) if word == b"m" => mounts = Some(fd),
+            Ok((word, None)) if word == b"d" => {
+                let removed = cgroup::remove_paths(&groups);
+                process::exit_now(i32::from(removed.is_err()))
+            }
+            Ok((word, None)) if word.first() == Some(&b'g') => {
+                let path = word.get(1..).unwrap_or_default();
+                groups.push(PathBuf::from(OsStr::from_bytes(path)));
+            }
             // The supervisor is dead.
             Ok(_) | Err(_) => break,
         }
     }
     // Init ends with the supervisor, and its handle tells when all of the tree has. Removing a placeholder uncovers its
     // name for whoever is left inside, so everybody must be gone first. Without a handle nothing was started.
-    if let Some(tree) = &tree {
-        let _ = event::poll(&[(Some(tree.as_fd()), Want::Read)], Some(PATIENCE));
+    outlive(tree.as_ref(), PATIENCE);
+    if plan.containment == Containment::Namespaces {
+        // At once: git on the host may be next.
+        quarantine::after(plan, &quarantine::Ahead::default());
+        changes::after(plan, since, None, Crew::Alone);
     }
+    drop(mounts);
+    outlive(carrier.as_ref(), ENGINE);
     drop(locks);
     denials::records::put_back();
     let end = Instant::now() + PATIENCE;
@@ -150,9 +216,11 @@ fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan, since: Si
         std::thread::sleep(Duration::from_millis(5));
     }
     placeholders::sweep(&plan.placeholders, Duration::from_secs(1));
-    if plan.containment == Containment::Namespaces {
-        quarantine::after(plan, &quarantine::Ahead::default());
-        changes::after(plan, since, None, Crew::Alone);
-    }
     process::exit_now(0)
+}
+
+fn outlive(handle: Option<&OwnedFd>, patience: Duration) {
+    if let Some(handle) = handle {
+        let _ = event::poll(&[(Some(handle.as_fd()), Want::Read)], Some(patience));
+    }
 }

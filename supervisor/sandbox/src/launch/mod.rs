@@ -12,6 +12,7 @@ mod janitor;
 mod locks;
 mod outcome;
 pub(crate) mod placeholders;
+mod porter;
 pub(crate) mod quarantine;
 mod scout;
 mod setids;
@@ -26,6 +27,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::time::Instant;
 
 pub use changes::{Change, Changed, Changes, Doubt, Found, Judge, Verdict};
@@ -34,6 +36,7 @@ pub use denials::records::NoRecords;
 pub use denials::{Because, Client, Denied, DeniedKind, Refusals, Subject};
 pub use janitor::Leaving;
 pub use outcome::{Appeared, End, LaunchError, Layers, Outcome};
+pub use porter::Porter;
 pub use scout::Scout;
 
 use crate::cgroup;
@@ -57,6 +60,8 @@ use vessel::{Carrier, Vessel};
 pub struct Aid<'a> {
     /// For a plan with doors.
     pub serve: Option<&'a dyn Serve>,
+    /// For a plan with a door of the porter's.
+    pub porter: Option<&'a dyn Porter>,
     /// For who wants to know what was changed.
     pub judge: Option<&'a dyn Judge>,
     /// Sent before there was a plan.
@@ -73,6 +78,7 @@ pub struct Aid<'a> {
 pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), LaunchError> {
     let Aid {
         serve,
+        porter,
         judge,
         scout,
         layers,
@@ -102,6 +108,10 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
     };
     // Last of ours, so that it holds none of their ends.
     let carrier = vessel.map(vessel::carrier).transpose()?;
+    if let Some(carrier) = &carrier {
+        let entrusted = carrier.handle().and_then(|handle| janitor.entrust_carrier(&handle));
+        entrusted.map_err(|error| LaunchError::step("janitor", error))?;
+    }
     let size = terminal::size(terminals);
     let caller = Caller {
         signals,
@@ -113,6 +123,7 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
         facts: &facts,
         janitor: &janitor,
         companion: companion.as_ref(),
+        porter,
         judge: judge.filter(|_| changes::concerns(plan)),
         layers,
     };
@@ -121,7 +132,11 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
     let result = guarded(plan, &table, &filter, Ends { ours, theirs }, caller, building, engine);
     drop(carrier);
     let served = companion.and_then(Companion::finish);
-    let leaving = janitor.dismiss();
+    let (result, groups) = match result {
+        Ok((outcome, groups)) => (Ok(outcome), groups),
+        Err(error) => (Err(error), Vec::new()),
+    };
+    let leaving = janitor.dismiss(groups);
     result.map(|outcome| (Outcome { served, ..outcome }, leaving))
 }
 
@@ -129,6 +144,7 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
 pub fn run_plain(plan: &SandboxPlan) -> Result<Outcome, LaunchError> {
     let aid = Aid {
         serve: None,
+        porter: None,
         judge: None,
         scout: None,
         layers: &[],
@@ -138,7 +154,7 @@ pub fn run_plain(plan: &SandboxPlan) -> Result<Outcome, LaunchError> {
     run(plan, aid).map(|(outcome, _leaving)| outcome)
 }
 
-/// The run proper: whatever it makes is gone when it returns.
+/// The run proper: whatever it makes is gone when it returns, but for the empty groups.
 fn guarded(
     plan: &SandboxPlan,
     table: &Table,
@@ -147,7 +163,7 @@ fn guarded(
     caller: Caller<'_>,
     mut building: Building<'_>,
     engine: Option<(&dyn Vessel, &Carrier)>,
-) -> Result<Outcome, LaunchError> {
+) -> Result<(Outcome, Vec<PathBuf>), LaunchError> {
     if plan.identity.from_root {
         give_pipes(plan);
     }
@@ -184,9 +200,10 @@ fn guarded(
         Containment::Namespaces => Ahead::read(&plan.git.repositories, caller.since),
         Containment::Landlock | Containment::Inherit => Ahead::default(),
     };
-    let mut outcome = supervise::watch(plan, child, denials, table, &groups.group, &caller)?;
+    let (mut outcome, domain) = supervise::watch(plan, child, denials, table, &groups.group, &caller)?;
     if let Some(records) = records {
         records.last_word();
+        drop(domain);
         outcome.refusals = records.finish(outcome.refusals);
     }
     if plan.containment == Containment::Namespaces {
@@ -207,7 +224,7 @@ fn guarded(
             .collect(),
         Some((vessel, _)) => vessel.missing_limits(),
     };
-    Ok(outcome)
+    Ok((outcome, groups.group.hand_over()))
 }
 
 /// Pipes behind 0, 1 and 2 become the sandbox user's, who could else not open them again through `/dev/stdout`.
@@ -237,6 +254,7 @@ pub(crate) struct Caller<'a> {
     facts: &'a cgroup::Facts,
     janitor: &'a Janitor<'a>,
     companion: Option<&'a Companion>,
+    porter: Option<&'a dyn Porter>,
     judge: Option<&'a dyn Judge>,
     layers: &'a [Layer],
 }

@@ -214,6 +214,7 @@ fn group(child: &Child, groups: &Groups) -> Result<(), LaunchError> {
 fn entrust(child: &Child, caller: &Caller<'_>) -> Result<(), LaunchError> {
     caller.janitor.hire()?;
     let told = caller.janitor.entrust_tree(&child.pidfd);
+    let told = told.and_then(|()| caller.janitor.entrust_mounts(child.pid, caller.layers));
     told.map_err(|error| LaunchError::step("janitor", error))
 }
 

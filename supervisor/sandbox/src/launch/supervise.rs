@@ -12,31 +12,34 @@ pub(super) use signals::signals;
 use super::companion::Companion;
 use super::denials::Denials;
 use super::outcome::{End, LaunchError, Layers, Outcome};
+use super::porter::Lodge;
 use super::start::Child;
 use super::terminal::Relay;
 use super::warden::Warden;
 use super::{Caller, quarantine};
 use crate::cgroup::Group;
 use crate::control::{Cause, Order, Report};
-use crate::plan::SandboxPlan;
+use crate::plan::{Records, SandboxPlan};
 use crate::receipt::Receipt;
 use crate::seccomp::Table;
 use crate::sys::event::{self, Want};
-use crate::sys::landlock;
 use crate::sys::process::{self, Change, Usage};
 use crate::sys::socket::Wait;
+use crate::sys::{landlock, seccomp};
 
 struct Supervisor<'a> {
     plan: &'a SandboxPlan,
     child: Child,
     group: &'a Group,
     companion: Option<&'a Companion>,
+    lodge: Lodge<'a>,
     terminals: [bool; 3],
     relay: Option<Relay>,
     table: &'a Table,
     /// What the filter asks on, until the listener takes over: when the command starts, or when it first asks.
     questions: Option<OwnedFd>,
     denials: Option<Denials>,
+    domain: Option<Domain>,
     /// The listener is gone or stuck: nobody answers the command any more.
     unheard: bool,
     /// Calls that the filter refused before the receipt: those of the canaries.
@@ -68,6 +71,12 @@ enum Timeout {
     Over,
 }
 
+/// A file that was opened in the sandbox's Landlock domain, and keeps that alive although nobody is left in it: the kernel says its
+/// last word about a domain when that goes, and it must not go before somebody is ready to hear it.
+pub(super) struct Domain {
+    _file: OwnedFd,
+}
+
 /// Watches until nothing of the sandbox is left.
 pub(super) fn watch(
     plan: &SandboxPlan,
@@ -76,18 +85,20 @@ pub(super) fn watch(
     table: &Table,
     group: &Group,
     caller: &Caller<'_>,
-) -> Result<Outcome, LaunchError> {
+) -> Result<(Outcome, Option<Domain>), LaunchError> {
     let (started, begun) = (caller.started, child.begun);
     let mut supervisor = Supervisor {
         plan,
         child,
         group,
         companion: caller.companion,
+        lodge: Lodge::new(caller.porter),
         terminals: caller.terminals,
         relay: None,
         table,
         questions: None,
         denials,
+        domain: None,
         unheard: false,
         notified: 0,
         receipt: None,
@@ -104,7 +115,8 @@ pub(super) fn watch(
         silent: false,
     };
     let usage = supervisor.serve(&caller.signals)?;
-    supervisor.finish(usage, started)
+    let domain = supervisor.domain.take();
+    supervisor.finish(usage, started).map(|outcome| (outcome, domain))
 }
 
 impl Supervisor<'_> {
@@ -127,9 +139,10 @@ impl Supervisor<'_> {
                     Want::Read,
                 ),
                 (self.child.warden.as_ref().map(Warden::fd), Want::Read),
+                (self.lodge.door(), Want::Read),
             ];
             let ready = event::poll(&fds, self.patience()).map_err(lost)?;
-            let [gone, said, signal, typed, shown, asked, deaf, change] = ready.as_slice() else {
+            let [gone, said, signal, typed, shown, asked, deaf, change, knock] = ready.as_slice() else {
                 continue;
             };
             if said.readable || said.hangup {
@@ -155,6 +168,9 @@ impl Supervisor<'_> {
                 && let Some(warden) = &mut self.child.warden
             {
                 warden.turn();
+            }
+            if knock.readable {
+                self.lodge.open();
             }
             self.keep_time();
             if gone.readable {
@@ -201,17 +217,26 @@ impl Supervisor<'_> {
         match report {
             Report::Failed { step, errno, detail } => {
                 let error = std::io::Error::from_raw_os_error(errno);
-                self.failure = Some(LaunchError::Step { step, detail, error });
+                // What follows from it is not the reason.
+                self.failure.get_or_insert(LaunchError::Step { step, detail, error });
             }
             Report::NotExecuted { errno } => self.not_executed = Some(errno),
             Report::Terminal(master) => self.relay = Some(Relay::new(master, self.terminals)?),
-            Report::Doors(doors) => {
+            Report::Doors(mut doors) => {
+                self.lodge.take(&self.plan.doors, &mut doors);
                 // Without a companion nobody opens them: what knocks is refused.
                 if let Some(companion) = self.companion {
                     companion.hand_over(&doors)?;
                 }
             }
-            Report::Listener(questions) => self.questions = Some(questions),
+            Report::Listener(questions) => {
+                // A canary waits for the answer. Without it, a little longer.
+                let _ = seccomp::set_wake(questions.as_fd(), seccomp::Wake::Here);
+                if self.plan.records == Records::Take {
+                    self.domain = questions.try_clone().ok().map(|file| Domain { _file: file });
+                }
+                self.questions = Some(questions);
+            }
             Report::Receipt { answers, duration } => {
                 self.file_receipt(&answers, duration);
                 self.hand_over()?;

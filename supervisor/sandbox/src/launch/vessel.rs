@@ -56,7 +56,7 @@ pub trait Vessel {
     /// What must lie where, seen from inside: the host's path, and the path in the container.
     fn expected(&self) -> Vec<(PathBuf, PathBuf)>;
 
-    /// Is there a network namespace of the container's own?
+    /// Is there a network namespace of the container's own that we can enter?
     fn has_network(&self) -> bool;
 
     fn namespaces(&self) -> Vec<Namespace>;

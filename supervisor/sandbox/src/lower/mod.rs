@@ -148,6 +148,7 @@ pub fn lower(
         records: request.records,
         receipt: request.receipt,
         canaries: Vec::new(),
+        left_out: Vec::new(),
         command: CommandPlan {
             program: terrain.command.program.clone(),
             argv: request.argv,
@@ -165,6 +166,7 @@ pub fn lower(
     };
     plan.ledger = ledger::write(policy, &plan);
     plan.canaries = receipt::canaries(&plan, kernel.landlock_abi);
+    plan.left_out = receipt::left_out(&plan);
     Ok(plan)
 }
 

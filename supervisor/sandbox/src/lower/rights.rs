@@ -38,10 +38,9 @@ pub(super) fn in_namespaces(policy: &ResolvedPolicy, terrain: &Terrain, trees: &
     rules.extend(programs(terrain));
     rules.extend(trees.private.iter().map(|path| (path.clone(), WRITE)));
     let private = private_dirs(&terrain.project);
-    let granted = policy
-        .grants
-        .iter()
-        .filter(|g| g.exists && !private.iter().any(|p| p == g.path.as_path()));
+    // What is denied all the same is covered, and what it is covered with may not even be looked into.
+    let is_shown = |path: &Path| !private.iter().any(|p| p == path) && policy.denied_by(path).is_none();
+    let granted = policy.grants.iter().filter(|g| g.exists && is_shown(g.path.as_path()));
     for grant in granted {
         if grant.path.as_path() == Path::new("/") {
             rules.extend(terrain.top.iter().map(|dir| (dir.clone(), rights(grant.access))));

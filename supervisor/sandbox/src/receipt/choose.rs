@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
-use super::{Attempt, Canary, Expected, Fact, Family, Wish};
+use super::{Attempt, Canary, Expected, Fact, Family, LeftOut, Wish};
 use crate::plan::{Access, Containment, Kind, LandlockPlan, MountStep, Namespace, SandboxPlan};
 use crate::sys::landlock::{READ_DIR, WRITE_FILE};
 
@@ -102,12 +102,12 @@ pub fn canaries(plan: &SandboxPlan, landlock_abi: u32) -> Vec<Canary> {
 
 /// What every such plan forbids and no canary tries.
 #[must_use]
-pub(super) fn left_out(plan: &SandboxPlan) -> Vec<(&'static str, &'static str)> {
+pub(crate) fn left_out(plan: &SandboxPlan) -> Vec<LeftOut> {
     match (plan.receipt, &plan.seccomp) {
-        (Wish::Take, Some(_)) => vec![(
-            "foreign system calls",
-            "whoever makes one is killed, and the kernel's log would name each run",
-        )],
+        (Wish::Take, Some(_)) => vec![LeftOut {
+            name: "foreign system calls",
+            reason: Cow::Borrowed("whoever makes one is killed, and the kernel's log would name each run"),
+        }],
         (Wish::Take, None) | (Wish::Off, _) => Vec::new(),
     }
 }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::SandboxPlan;
 pub use choose::canaries;
-use choose::left_out;
+pub(crate) use choose::left_out;
 
 pub(crate) use words::{decode, encode};
 
@@ -119,12 +119,18 @@ impl Tried {
     }
 }
 
+/// What is forbidden and is not tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOut {
+    pub name: &'static str,
+    pub reason: Cow<'static, str>,
+}
+
 /// The proof that comes with a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
     pub tried: Vec<Tried>,
-    /// What is forbidden and was not tried, and why not.
-    pub left_out: Vec<(&'static str, &'static str)>,
+    pub left_out: Vec<LeftOut>,
     /// How long the canaries took.
     pub duration: Duration,
     /// How many of them the system call filter handed to the supervisor, which refused them.
@@ -136,7 +142,7 @@ impl Receipt {
     pub(crate) fn new(plan: &SandboxPlan, answers: &[Answer], duration: Duration, notified: u32) -> Self {
         Self {
             tried: judge(&plan.canaries, answers),
-            left_out: left_out(plan),
+            left_out: plan.left_out.clone(),
             duration,
             notified,
         }

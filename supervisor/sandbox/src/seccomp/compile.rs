@@ -51,10 +51,12 @@ pub fn compile(table: &Table, spec: &FilterSpec, arch: Arch) -> Vec<Instruction>
 
 fn ranges(table: &Table, spec: &FilterSpec, arch: Arch) -> Vec<Range> {
     let unknown = Fate::Return(Verdict::ENOSYS.ret(spec.denial));
-    let listed: BTreeMap<u32, Fate> = table
+    let mut listed: Vec<(u32, Fate)> = table
         .iter()
         .filter_map(|syscall| Some((syscall.nr(arch)?, fate(syscall, spec))))
         .collect();
+    // The list has the order of one architecture; no number is there twice.
+    listed.sort_unstable_by_key(|(nr, _)| *nr);
     let mut ranges: Vec<Range> = vec![Range {
         first: 0,
         fate: unknown,

@@ -141,7 +141,8 @@ impl Observe {
 
     /// When the supervisor is told of the call of this name.
     pub(super) fn told(self, name: &str) -> Told {
-        match self.shape(name) {
+        // Not a comparison with every name, at each start.
+        match (self != Self::Nothing).then(|| self.shape(name)).flatten() {
             None => Told::Never,
             Some(Shape::Send { address, .. }) => Told::WithPointer(address),
             Some(Shape::Path { .. } | Shape::Connect { .. } | Shape::Bind { .. }) => Told::Always,

@@ -178,7 +178,7 @@ pub fn stop_self() -> io::Result<()> {
 
 /// Signals that the caller of this program had ignored (as `nohup` does), and that must stay so.
 ///
-/// SIGPIPE is left out: the language's own start-up code ignores it, whatever the caller wanted.
+/// SIGPIPE is left out: we ignore it ourselves, whatever the caller wanted.
 #[must_use]
 pub fn ignored_signals() -> Vec<libc::c_int> {
     (1..32)

@@ -8,6 +8,7 @@ pub mod audit;
 pub mod canary;
 pub mod caps;
 pub mod dir;
+pub mod entry;
 pub mod errand;
 pub mod event;
 pub mod fd;

@@ -137,14 +137,18 @@ pub fn make_all_private() -> io::Result<()> {
     done(unsafe { libc::mount(none, c"/".as_ptr(), none, flags, none.cast()) })
 }
 
-/// Makes `new` the root and lets go of the old one and of what was laid over it (`layers` mounts in all).
-///
-/// The old root ends up mounted *on top of* the new one, where even `/..` would lead into it. It is entered and
-/// detached by its own handle, topmost layer first; that `/..` is the new root afterwards is checked, not assumed.
-pub fn switch_root(new: BorrowedFd<'_>, old: BorrowedFd<'_>, layers: u32) -> io::Result<()> {
+/// Makes `new` the root. The old one ends up mounted *on top of* it, where even `/..` leads into it, until it is let go.
+pub fn switch_root(new: BorrowedFd<'_>) -> io::Result<()> {
     super::path::fchdir(new)?;
     // SAFETY: both paths are NUL-terminated literals.
-    check(unsafe { libc::syscall(libc::SYS_pivot_root, c".".as_ptr(), c".".as_ptr()) })?;
+    check(unsafe { libc::syscall(libc::SYS_pivot_root, c".".as_ptr(), c".".as_ptr()) }).map(|_| ())
+}
+
+/// Lets go of the old root and of what was laid over it (`layers` mounts in all). The kernel waits for all processors.
+///
+/// It is entered and detached by its own handle, topmost layer first; that `/..` is the new root afterwards is checked, not
+/// assumed.
+pub fn leave_root(new: BorrowedFd<'_>, old: BorrowedFd<'_>, layers: u32) -> io::Result<()> {
     super::path::fchdir(old)?;
     for _ in 0..layers {
         // SAFETY: the path is a NUL-terminated literal; the current directory is the old root.

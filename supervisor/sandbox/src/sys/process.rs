@@ -230,6 +230,19 @@ pub fn setns(ns: BorrowedFd<'_>) -> io::Result<()> {
     done(unsafe { libc::setns(ns.as_raw_fd(), 0) })
 }
 
+/// The kernel's version, as it says it itself; nothing if it does not.
+#[must_use]
+pub fn kernel_release() -> String {
+    // SAFETY: an all-zero `utsname` is a valid one: arrays of characters.
+    let mut name: libc::utsname = unsafe { std::mem::zeroed() };
+    // SAFETY: `name` is writable and as large as the kernel's.
+    if unsafe { libc::uname(&raw mut name) } != 0 {
+        return String::new();
+    }
+    let bytes = name.release.iter().map(|byte| byte.to_ne_bytes()[0]);
+    String::from_utf8_lossy(&bytes.take_while(|byte| *byte != 0).collect::<Vec<u8>>()).into_owned()
+}
+
 pub fn setsid() -> io::Result<()> {
     // SAFETY: setsid takes nothing.
     done(unsafe { libc::setsid() })

@@ -105,13 +105,26 @@ pub fn is_asked(listener: BorrowedFd<'_>) -> bool {
     ready > 0 && poll.revents & (libc::POLLIN | libc::POLLOUT) != 0
 }
 
-/// Asks the kernel to hand over the CPU directly between caller and listener. Linux 6.6; false where it cannot.
-pub fn wake_in_turn(listener: BorrowedFd<'_>) -> bool {
+/// Where whoever is woken goes on: a caller by its answer, the listener by a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wake {
+    /// Where the scheduler puts it.
+    Anywhere,
+    /// On the processor of whoever wakes it.
+    Here,
+}
+
+/// Chooses for everything that is woken from now on. Linux 6.6; false where it cannot.
+pub fn set_wake(listener: BorrowedFd<'_>, wake: Wake) -> bool {
     /// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`.
     const SYNC_WAKE_UP: libc::c_ulong = 1;
     let request = ioc(1, 4, size_of::<u64>());
+    let flags = match wake {
+        Wake::Anywhere => 0,
+        Wake::Here => SYNC_WAKE_UP,
+    };
     // SAFETY: this request takes its flags as a plain number.
-    done(unsafe { libc::ioctl(listener.as_raw_fd(), request, SYNC_WAKE_UP) }).is_ok()
+    done(unsafe { libc::ioctl(listener.as_raw_fd(), request, flags) }).is_ok()
 }
 
 fn answer(listener: BorrowedFd<'_>, id: u64, error: i32, flags: u32) -> io::Result<()> {

@@ -3,24 +3,22 @@
 //! For the report only. What is found here the command can find out itself, so it may take time before the call goes on.
 //! INVARIANT (never out): every lookup starts at the sandbox's root and stays below it, wherever links lead.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
+use super::gone::Gone;
 use super::row::Because;
+use super::tree::{Found, Place, Tree};
 use super::want::Want;
 use crate::plan::{Access, Containment, MountStep, SandboxPlan};
 use crate::sys::landlock::{EXECUTE, READ_DIR, READ_FILE, WRITE_FILE};
-use crate::sys::look::{self, Facts, Last, MountFlags};
+use crate::sys::look::{self, Facts, Last};
 
 const REMOVE_FILE: u64 = 1 << 5;
 const MAKE_REG: u64 = 1 << 8;
-
-/// Links that are followed before a path is given up, fewer than the kernel would.
-const MOST_LINKS: usize = 8;
 
 /// What would become of a call.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,33 +35,15 @@ pub(super) enum Judgement {
 
 const PASSES: Judgement = Judgement::Passes { lasting: false };
 
-/// Something that is there.
-struct Found {
-    path: PathBuf,
-    facts: Facts,
-    mount: MountFlags,
-}
-
-/// What a lookup ended at.
-enum Place {
-    Found(Found),
-    /// `above` is there, and `path` below it is not.
-    Missing {
-        above: Found,
-        path: PathBuf,
-    },
-    /// Neither: a loop, a name that is too long, a file where a directory should be.
-    Unclear,
-}
-
 pub(super) struct Inside<'a> {
-    root: OwnedFd,
+    tree: Tree,
     plan: &'a SandboxPlan,
     /// Trees in which the command can change names.
     writable: Vec<&'a Path>,
     /// Names that are there only so that nobody can make them.
     placeholders: BTreeSet<PathBuf>,
     covered: BTreeSet<&'a Path>,
+    gone: RefCell<Gone>,
 }
 
 impl<'a> Inside<'a> {
@@ -76,11 +56,12 @@ impl<'a> Inside<'a> {
             }
         };
         Self {
-            root,
+            tree: Tree::new(root),
             plan,
             writable: writable(plan),
             placeholders: plan.placeholders.iter().map(|p| p.dir.join(&p.name)).collect(),
             covered: plan.mounts.iter().filter_map(covered).collect(),
+            gone: RefCell::default(),
         }
     }
 
@@ -93,7 +74,7 @@ impl<'a> Inside<'a> {
                 lasting: self.is_lasting(path, path),
             };
         }
-        match self.find(path, last, MOST_LINKS) {
+        match self.find(path, last) {
             Place::Unclear => PASSES,
             Place::Found(found) => self.judge_found(path, found, want),
             Place::Missing { above, path: missing } => {
@@ -119,7 +100,7 @@ impl<'a> Inside<'a> {
             && !self.lacks(path, READ_FILE | READ_DIR)
             && !self.covered.contains(path)
             && !self.placeholders.contains(path);
-        let found = granted.then(|| look::plainly_in_root(self.root.as_fd(), path));
+        let found = granted.then(|| self.tree.plainly(path));
         let Some(Ok(handle)) = found else {
             return false;
         };
@@ -183,12 +164,29 @@ impl<'a> Inside<'a> {
         Judgement::Passes { lasting }
     }
 
+    fn find(&self, path: &Path, last: Last) -> Place {
+        let known = self.gone.borrow().find(path);
+        if let Some(place) = known {
+            return place;
+        }
+        let place = self.tree.find(path, last);
+        // A link at the end may lead to another directory that is not there.
+        if let Place::Missing { above, path: missing } = &place
+            && missing.parent() != Some(above.path.as_path())
+            && self.is_lasting(path, &above.path)
+            && path.parent().is_some_and(|dir| self.tree.lacks(dir))
+        {
+            self.gone.borrow_mut().note(path, above, missing);
+        }
+        place
+    }
+
     /// Making, replacing or removing a name: its directory decides.
     fn judge_name(&self, path: &Path, want: Want) -> Judgement {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return PASSES;
         };
-        let above = match self.find(parent, Last::Follow, MOST_LINKS) {
+        let above = match self.find(parent, Last::Follow) {
             Place::Unclear => return PASSES,
             Place::Missing { above, path: missing } => {
                 let because = match self.against_entry(&above, MAKE_REG) {
@@ -204,7 +202,7 @@ impl<'a> Inside<'a> {
         };
         let full = above.path.join(name);
         let lasting = self.is_lasting(path, &above.path);
-        let there = self.open(&full, Last::Itself).ok();
+        let there = self.tree.open(&full, Last::Itself).ok();
         if self.placeholders.contains(&full) {
             return refused(full, Because::ReadOnly, lasting);
         }
@@ -276,66 +274,6 @@ impl<'a> Inside<'a> {
     fn is_lasting(&self, asked: &Path, found: &Path) -> bool {
         let fixed = |path: &Path| !self.writable.iter().any(|tree| lies_in(path, tree));
         fixed(asked) && fixed(found) && (!has_dots(asked) || fixed(&without_dots(asked)))
-    }
-
-    fn open(&self, path: &Path, last: Last) -> io::Result<Found> {
-        let handle = look::in_root(self.root.as_fd(), path, last)?;
-        let path = look::name_of(handle.as_fd())?;
-        // What has been removed meanwhile has no name, and what is no path (`pipe:[…]`) leads nowhere.
-        if !path.is_absolute() || path.as_os_str().as_encoded_bytes().ends_with(b" (deleted)") {
-            return Err(io::Error::from_raw_os_error(libc::ELOOP));
-        }
-        Ok(Found {
-            facts: look::facts(handle.as_fd())?,
-            mount: look::mount_flags(handle.as_fd())?,
-            path,
-        })
-    }
-
-    fn find(&self, path: &Path, last: Last, links: usize) -> Place {
-        let missing = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EACCES));
-        match self.open(path, last) {
-            Ok(found) => return Place::Found(found),
-            Err(error) if missing(&error) => {}
-            Err(_) => return Place::Unclear,
-        }
-        // What is there comes before what is not: with a path of thousands of names, looking at each would take long.
-        let above: Vec<&Path> = path.ancestors().skip(1).collect();
-        let nearest = above.partition_point(|dir| self.open(dir, Last::Follow).is_err_and(|error| missing(&error)));
-        let Some(dir) = above.get(nearest) else {
-            return Place::Unclear;
-        };
-        match (self.open(dir, Last::Follow), path.strip_prefix(dir)) {
-            (Ok(found), Ok(rest)) => self.below(found, rest, last, links),
-            (Err(_), _) | (_, Err(_)) => Place::Unclear,
-        }
-    }
-
-    /// The first name of `rest` cannot be entered: it is not there, or a link that leads nowhere.
-    fn below(&self, above: Found, rest: &Path, last: Last, links: usize) -> Place {
-        let mut names = rest.components();
-        let first = names.next().map(|name| name.as_os_str().to_owned()).unwrap_or_default();
-        let left = names.as_path();
-        if rest.components().any(|c| matches!(c, Component::ParentDir)) {
-            // What lies above nothing is nowhere.
-            return Place::Unclear;
-        }
-        let full = above.path.join(&first);
-        let link = look::in_root(self.root.as_fd(), &full, Last::Itself).and_then(|h| look::link_of(h.as_fd()));
-        match link {
-            Ok(target) if links > 0 => {
-                let mut next = above.path.join(target);
-                if left != OsStr::new("") {
-                    next.push(left);
-                }
-                self.find(&next, last, links - 1)
-            }
-            Ok(_) => Place::Unclear,
-            Err(_) => Place::Missing {
-                path: above.path.join(rest),
-                above,
-            },
-        }
     }
 }
 

@@ -22,6 +22,7 @@ use super::noise::is_noise;
 use super::passed::Passed;
 use super::people::{People, Person};
 use super::row::{Because, DeniedKind, Refusals, Subject};
+use super::turns::Turns;
 use super::want::{self, Want};
 use crate::plan::{Containment, MountStep, Namespace, SandboxPlan};
 use crate::seccomp::{Act, Arch, Call, FilterSpec, Shape, Table, Verdict};
@@ -47,6 +48,7 @@ pub(super) struct Listener<'a> {
     clients: Clients,
     files: Files,
     space: Option<Space>,
+    turns: Turns,
 }
 
 /// A refusal foreseen, to be compared with what the caller could do outside.
@@ -75,6 +77,7 @@ impl<'a> Listener<'a> {
             clients: Clients::default(),
             files: Files::new(plan),
             space: None,
+            turns: Turns::default(),
         }
     }
 
@@ -95,9 +98,11 @@ impl<'a> Listener<'a> {
 
     /// Waits for a call and answers it. False: there was none, because its caller died, or all have, or we were interrupted.
     pub(super) fn turn(&mut self) -> io::Result<bool> {
+        self.turns.before_waiting(self.fd.as_fd());
         let Some(notice) = seccomp::receive(self.fd.as_fd())? else {
             return Ok(false);
         };
+        self.turns.before_answering(self.fd.as_fd(), notice.pid);
         self.answer(&notice).map(|()| true)
     }
 

@@ -9,6 +9,7 @@ mod beside;
 mod book;
 mod clients;
 mod full;
+mod gone;
 mod host;
 mod inside;
 mod listen;
@@ -18,6 +19,8 @@ mod passed;
 mod people;
 pub(super) mod records;
 mod row;
+mod tree;
+mod turns;
 mod want;
 
 use std::fs;
@@ -97,8 +100,6 @@ fn serve(plan: &SandboxPlan, spec: FilterSpec, table: &Table, socket: &OwnedFd) 
         // The run ended before there were any.
         return Ok(None);
     };
-    // Without it only a little slower.
-    seccomp::wake_in_turn(questions.as_fd());
     let mut listener = Listener::new(questions, plan, spec, table);
     loop {
         if listener.turn()? {

@@ -82,6 +82,11 @@ fn settle(line: &Line) -> io::Result<()> {
 }
 
 impl Carrier {
+    /// By which its end can be seen.
+    pub(in crate::launch) fn handle(&self) -> io::Result<OwnedFd> {
+        process::pidfd_open(self.pid)
+    }
+
     /// All is staged.
     pub(super) fn go(&self) -> io::Result<()> {
         socket::send(self.line.as_fd(), b"g", None)
@@ -105,8 +110,8 @@ impl Carrier {
 impl Drop for Carrier {
     fn drop(&mut self) {
         let _ = socket::send(self.line.as_fd(), b"d", None);
-        let pidfd = process::pidfd_open(self.pid);
-        let ended = pidfd
+        let ended = self
+            .handle()
             .and_then(|pidfd| event::poll(&[(Some(pidfd.as_fd()), Want::Read)], Some(REMOVAL)))
             .is_ok_and(|ready| ready.first().is_some_and(|r| r.readable));
         if ended {

@@ -1,0 +1,29 @@
+//! The start of the program, without the language's own start-up code: that reads the whole memory map of the process to know
+//! where its stack ends, at each start of a sandbox.
+//!
+//! What of it matters is done here: no descriptor below 3 is free, a broken pipe is an error and no signal, and what was printed
+//! is written at the end. A stack that overflows ends the process by its signal, without a message.
+
+use super::{event, fd};
+
+/// Runs the program and ends the process with its status.
+pub fn run(main: fn() -> u8) -> ! {
+    if fd::ensure_stdio().is_err() {
+        // Whatever is opened next would be somebody's standard output.
+        std::process::abort();
+    }
+    event::ignore(libc::SIGPIPE);
+    std::process::exit(i32::from(main()))
+}
+
+/// Makes a function the start of the program. The crate needs `#![no_main]`.
+#[macro_export]
+macro_rules! entry {
+    ($main:path) => {
+        /// Called by the C library, once it is ready.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn main(_count: i32, _arguments: *const *const u8) -> i32 {
+            $crate::sys::entry::run($main)
+        }
+    };
+}
