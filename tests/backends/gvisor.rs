@@ -57,6 +57,24 @@ fn the_command_runs_on_another_kernel_and_the_report_says_what_is_missing() {
     assert_eq!(report["layers"]["isolation"], "gvisor");
     assert_eq!(report["layers"]["landlock_abi"], 0);
     assert_eq!(report["receipt"]["verdict"], "passed", "{}", report["receipt"]);
+    let not_tried = report["receipt"]["not_tried"].as_array().expect("a list");
+    for (name, words) in [
+        ("read outside", "`/sys"),
+        ("write outside", "`/` for writing"),
+        ("write outside", "/project` for writing"),
+    ] {
+        let told = |row: &&serde_json::Value| {
+            row["name"] == name
+                && row["reason"]
+                    .as_str()
+                    .is_some_and(|why| why.contains(words) && why.contains("gVisor"))
+        };
+        assert_eq!(
+            not_tried.iter().filter(told).count(),
+            1,
+            "{name} {words}: {not_tried:?}"
+        );
+    }
     let missing = report["layers"]["not_given"].to_string();
     assert!(missing.contains("Landlock") && missing.contains("denials"), "{missing}");
     let limits = report["layers"]["cgroup"].to_string();

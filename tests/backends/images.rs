@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use glee_tests::{Caller, Policy, Run, attack_tool, binary};
+use glee_tests::{Caller, Policy, Run, attack_tool};
 
+use crate::made::{Made, script};
 use crate::support::Place;
 
 fn with_image(at: &Place, image: &str, command: &[&str]) -> glee_tests::Outcome {
@@ -67,72 +68,22 @@ fn an_image_brings_its_own_programs() {
     assert!(seen.out().contains("seen:"), "{}", seen.describe());
 }
 
-/// The repository's own scripts, from the directory above this one.
-fn script(name: &str) -> std::process::Command {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../docker")
-        .join(name);
-    let mut command = std::process::Command::new(path);
-    command.env("GLEE_BIN", binary());
-    command
-}
-
 /// No container of Podman's own here has a network: nothing on this machine need be set up for one.
 #[test]
 fn the_slim_image_is_built_from_no_registry_and_runs_without_rights() {
     let at = Place::of(Caller::Root);
-    let out = script("build").arg("slim").output().expect("docker/build runs");
-    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-    let runtime = if std::path::Path::new("/usr/sbin/runc").exists() {
-        "/usr/sbin/runc"
-    } else {
-        "crun"
-    };
-    let image = "localhost/glee-supervisor:slim";
-    let run = [
-        "--runtime",
-        runtime,
-        "run",
-        "--rm",
-        "--network",
-        "none",
-        "--read-only",
-        "--cap-drop",
-        "all",
-    ];
-    let limits = ["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024"];
-    let said = at.podman(&[&run[..], &limits, &["--pull", "never", image, "--version"]].concat());
-    assert!(said.contains("glee-supervisor"), "{said}");
-    // The line of docs/backends.md: the native backend inside, with the fewest rights.
-    let profile = at.world.root().join("seccomp-native.json");
-    let made = script("build")
-        .arg("seccomp")
-        .arg(&profile)
-        .status()
-        .expect("docker/build runs");
-    assert!(made.success());
-    let profile = format!("seccomp={}", profile.display());
-    let rights = [
-        "--user",
-        "10001:10001",
-        "--security-opt",
-        "no-new-privileges",
-        "--security-opt",
-        "unmask=ALL",
-        "--security-opt",
-        &profile,
-    ];
-    let inner = ["--pull", "never", image, "run", "--", "glee-supervisor", "--version"];
-    let said = at.podman(&[&run[..], &limits, &rights, &inner].concat());
+    let image = Made::of(&at, "slim");
+    let said = image.run(&["--read-only"], &["--version"]);
     assert!(said.starts_with("glee-supervisor"), "{said}");
-    let user = at.podman(&[
-        "image",
-        "inspect",
-        "--format",
-        "{{.User}} {{index .Labels \"glee.sbom\"}}",
-        image,
-    ]);
-    assert_eq!(user, "10001:10001 /usr/share/glee/sbom.spdx.json");
+    image.tells_what_it_is("glee-supervisor");
+    // The line of docs/backends.md: the native backend inside, with the fewest rights.
+    let rights = image.fewest_rights();
+    let rights: Vec<&str> = ["--read-only"]
+        .into_iter()
+        .chain(rights.iter().map(String::as_str))
+        .collect();
+    let said = image.run(&rights, &["run", "--", "glee-supervisor", "--version"]);
+    assert!(said.starts_with("glee-supervisor"), "{said}");
 }
 
 /// What docker/ci-example.yml does, without the CI around it.

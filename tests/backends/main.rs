@@ -8,10 +8,20 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "../agents/api/mod.rs"]
+#[allow(dead_code, reason = "the agents suite uses the rest")]
+mod api;
 #[path = "../compat/claims.rs"]
 mod claims;
+#[path = "../agents/cli.rs"]
+#[allow(dead_code, reason = "the agents suite uses the rest")]
+mod cli;
+
 mod gvisor;
+mod hostile;
 mod images;
 mod killed;
+mod large_image;
+mod made;
 mod runs;
 mod support;

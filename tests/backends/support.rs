@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use glee_tests::{Caller, Policy, Run, World};
 use serde_json::Value;
@@ -38,8 +38,14 @@ impl Place {
         serde_json::from_str(&text).expect("the report is JSON")
     }
 
-    /// Podman itself, as this caller.
+    /// What Podman itself prints, as this caller.
     pub(crate) fn podman(&self, arguments: &[&str]) -> String {
+        let out = self.podman_ends(arguments);
+        String::from_utf8_lossy(&out.stdout).trim().to_owned()
+    }
+
+    /// Podman itself, as this caller, to its end.
+    pub(crate) fn podman_ends(&self, arguments: &[&str]) -> Output {
         let mut command = match self.caller {
             Caller::Root => Command::new("podman"),
             Caller::User => {
@@ -54,15 +60,14 @@ impl Place {
             Caller::Root => "/root".to_owned(),
             Caller::User => format!("/home/{}", self.caller.name()),
         };
-        let out = command
+        command
             .args(arguments)
             .env_clear()
             .env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
             .env("HOME", home)
             .current_dir("/")
             .output()
-            .expect("podman runs");
-        String::from_utf8_lossy(&out.stdout).trim().to_owned()
+            .expect("podman runs")
     }
 
     /// Containers of ours that this caller's engine knows, and directories of runs that are still there.

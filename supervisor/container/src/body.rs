@@ -2,17 +2,18 @@
 //!
 //! Pure. Podman and Docker share most of them; where they differ, it is said here and nowhere else.
 
-use std::collections::HashMap;
-use std::path::Path;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 
 use bollard::models::{
-    ContainerCreateBody, HostConfig, HostConfigLogConfig, MountBindOptions, MountType, ResourcesUlimits,
+    ContainerCreateBody, HealthConfig, HostConfig, HostConfigLogConfig, MountBindOptions, MountType, ResourcesUlimits,
 };
 use glee_policy::resolved::Runtime;
 use glee_sandbox::contained::{NAME, PROGRAM};
 use glee_sandbox::sys::limits::{Resource, hard};
 
 use crate::facts::Engine;
+use crate::names::{self, Form};
 use crate::plan::{Access, ContainerPlan, Mount, Network, Users};
 use crate::rundir::RunDir;
 
@@ -26,6 +27,7 @@ pub(crate) fn body(
     engine: Engine,
     image: &str,
     labels: HashMap<String, String>,
+    whole: &BTreeSet<PathBuf>,
 ) -> ContainerCreateBody {
     let (uid, gid) = plan.user;
     ContainerCreateBody {
@@ -38,14 +40,19 @@ pub(crate) fn body(
         working_dir: Some("/".to_owned()),
         env: Some(Vec::new()),
         labels: Some(labels),
+        // An image's own would be started by the engine, beside pid 1 and without our filter and Landlock.
+        healthcheck: Some(HealthConfig {
+            test: Some(vec!["NONE".to_owned()]),
+            ..HealthConfig::default()
+        }),
         // Else it is `/dev/null`, whose owner gVisor changes, on the whole machine.
         open_stdin: (plan.runtime == Runtime::Runsc).then_some(true),
-        host_config: Some(host(plan, dir, engine)),
+        host_config: Some(host(plan, dir, engine, whole)),
         ..ContainerCreateBody::default()
     }
 }
 
-fn host(plan: &ContainerPlan, dir: &RunDir, engine: Engine) -> HostConfig {
+fn host(plan: &ContainerPlan, dir: &RunDir, engine: Engine, whole: &BTreeSet<PathBuf>) -> HostConfig {
     let masked: Vec<String> = plan.masked.iter().filter_map(|path| text(path)).collect();
     let mut security = vec!["no-new-privileges".to_owned(), "label=disable".to_owned()];
     match engine {
@@ -57,7 +64,7 @@ fn host(plan: &ContainerPlan, dir: &RunDir, engine: Engine) -> HostConfig {
     }
     let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
     let memory = plan.limits.memory_bytes.map(signed);
-    let (binds, mounts) = mounts(plan, dir, engine);
+    let (binds, mounts) = mounts(plan, dir, engine, whole);
     HostConfig {
         network_mode: Some(match plan.network {
             Network::None => "none".to_owned(),
@@ -126,7 +133,12 @@ fn private(plan: &ContainerPlan, engine: Engine) -> HashMap<String, String> {
 }
 
 /// Binds as lines where they can say more (`nosuid`, `nodev`), else as objects.
-fn mounts(plan: &ContainerPlan, dir: &RunDir, engine: Engine) -> (Vec<String>, Vec<bollard::models::Mount>) {
+fn mounts(
+    plan: &ContainerPlan,
+    dir: &RunDir,
+    engine: Engine,
+    whole: &BTreeSet<PathBuf>,
+) -> (Vec<String>, Vec<bollard::models::Mount>) {
     let (mut lines, mut objects) = (Vec::new(), Vec::new());
     for (at, mount) in &plan.mounts {
         let Mount::Bind { source, access } = mount else {
@@ -135,13 +147,14 @@ fn mounts(plan: &ContainerPlan, dir: &RunDir, engine: Engine) -> (Vec<String>, V
         let (Some(from), Some(to)) = (text(&dir.source(source)), text(at)) else {
             continue;
         };
-        let plain = |path: &str| !path.contains([':', ',', '"', '\\']);
-        if engine == Engine::Podman && plain(&from) && plain(&to) {
+        let alone = !whole.contains(at);
+        if names::form(engine, &from, &to) == Form::Line {
             let access = match access {
                 Access::ReadOnly => "ro",
                 Access::ReadWrite => "rw",
             };
-            lines.push(format!("{from}:{to}:{access},nosuid,nodev,bind,rprivate"));
+            let bind = if alone { "bind" } else { "rbind" };
+            lines.push(format!("{from}:{to}:{access},nosuid,nodev,{bind},rprivate"));
         } else {
             objects.push(bollard::models::Mount {
                 typ: Some(MountType::BIND),
@@ -149,7 +162,7 @@ fn mounts(plan: &ContainerPlan, dir: &RunDir, engine: Engine) -> (Vec<String>, V
                 target: Some(to),
                 read_only: Some(*access == Access::ReadOnly),
                 bind_options: Some(MountBindOptions {
-                    non_recursive: Some(true),
+                    non_recursive: Some(alone),
                     ..MountBindOptions::default()
                 }),
                 ..bollard::models::Mount::default()

@@ -1,22 +1,22 @@
 //! The carrier: speaks to the engine in a process of its own, from before the container to after its removal.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
 
-use bollard::query_parameters::{
-    CreateContainerOptionsBuilder, CreateImageOptionsBuilder, RemoveContainerOptionsBuilder, StartContainerOptions,
-};
+use bollard::query_parameters::{CreateContainerOptionsBuilder, CreateImageOptionsBuilder, StartContainerOptions};
 use bollard::{ClientVersion, Docker, body_full};
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use glee_sandbox::launch::vessel::Line;
 use glee_sandbox::plan::SandboxPlan;
-use glee_sandbox::sys::process;
+use glee_sandbox::sys::process::{self, Pid};
 
+use crate::below::{self, View};
 use crate::body::{LABEL_OWNER, LABEL_RUN, body};
 use crate::facts::Engine;
 use crate::image;
 use crate::orphans;
-use crate::plan::{ContainerPlan, Image};
+use crate::plan::{ContainerPlan, Image, Users};
 use crate::rundir::{self, RunDir};
 use crate::service::Service;
 
@@ -72,26 +72,37 @@ impl Errand<'_> {
             return Ok(());
         }
         let listener = service.listener().map_err(|error| error.to_string())?;
-        let started = self
+        let created = self
             .dir
             .stage_trees(self.sandbox, listener)
             .map_err(|error| error.to_string())
-            .and_then(|()| runtime.block_on(self.start(&docker, &image)));
+            .and_then(|()| self.whole(listener))
+            .and_then(|whole| runtime.block_on(self.create(&docker, &image, &whole)));
+        let id = created.as_ref().ok().cloned();
+        let started = created.and_then(|id| runtime.block_on(start(&docker, &id)));
         if started.is_ok() {
             runtime.block_on(orphans::reap(&docker));
             rundir::sweep();
             line.wait_for_end();
         }
-        let removed = runtime.block_on(self.remove(&docker));
+        let removed = runtime.block_on(self.remove(&docker, id.as_deref()));
         self.dir.detach_trees(listener);
         if removed.is_err() {
             // An idle service has ended by itself: another one for the rest.
             drop(service);
             let service = Service::find(self.engine, self.plan.runtime, self.dir.path())?;
             let docker = runtime.block_on(connect(&service, self.engine))?;
-            runtime.block_on(self.remove(&docker))?;
+            runtime.block_on(self.remove(&docker, id.as_deref()))?;
         }
         started
+    }
+
+    /// The binds that bring what is mounted below them.
+    fn whole(&self, listener: Pid) -> Result<BTreeSet<PathBuf>, String> {
+        match self.plan.users {
+            Users::Host => Ok(BTreeSet::new()),
+            Users::KeepId => below::whole(&self.plan.mounts, &View::of(listener), &below::is_closed),
+        }
     }
 
     fn name(&self) -> String {
@@ -102,7 +113,7 @@ impl Errand<'_> {
     async fn image(&self, docker: &Docker) -> Result<String, String> {
         match &self.plan.image {
             Image::Pinned(name) => match docker.inspect_image(name).await {
-                Ok(_) => Ok(name.clone()),
+                Ok(found) => image::chosen(name, &found),
                 Err(error) => Err(format!(
                     "the image `{name}` is not here, and none is pulled: {}",
                     words(&error)
@@ -130,31 +141,43 @@ impl Errand<'_> {
         }
     }
 
-    async fn start(&self, docker: &Docker, image: &str) -> Result<(), String> {
+    /// The container's own id.
+    async fn create(&self, docker: &Docker, image: &str, whole: &BTreeSet<PathBuf>) -> Result<String, String> {
         let labels = HashMap::from([
             (LABEL_RUN.to_owned(), self.run_id.to_owned()),
             (LABEL_OWNER.to_owned(), process::geteuid().to_string()),
         ]);
-        let body = body(self.plan, self.dir, self.engine, image, labels);
+        let body = body(self.plan, self.dir, self.engine, image, labels, whole);
         let options = CreateContainerOptionsBuilder::default().name(&self.name()).build();
         docker
             .create_container(Some(options), body)
             .await
-            .map_err(|error| words(&error))?;
-        docker
-            .start_container(&self.name(), None::<StartContainerOptions>)
-            .await
+            .map(|made| made.id)
             .map_err(|error| words(&error))
     }
 
-    async fn remove(&self, docker: &Docker) -> Result<(), String> {
-        let options = RemoveContainerOptionsBuilder::default().force(true).v(true).build();
-        match docker.remove_container(&self.name(), Some(options)).await {
-            Ok(()) => Ok(()),
-            Err(error) if is_gone(&error) => Ok(()),
-            Err(error) => Err(words(&error)),
+    /// By its id. Without one the engine may have made it all the same; somebody else's of the same name has not our label.
+    async fn remove(&self, docker: &Docker, id: Option<&str>) -> Result<(), String> {
+        let ids = match id {
+            Some(id) => vec![id.to_owned()],
+            None => orphans::of_run(docker, self.run_id).await.map_err(|e| words(&e))?,
+        };
+        for id in ids {
+            match orphans::remove(docker, &id).await {
+                Ok(()) => {}
+                Err(error) if is_gone(&error) => {}
+                Err(error) => return Err(words(&error)),
+            }
         }
+        Ok(())
     }
+}
+
+async fn start(docker: &Docker, id: &str) -> Result<(), String> {
+    docker
+        .start_container(id, None::<StartContainerOptions>)
+        .await
+        .map_err(|error| words(&error))
 }
 
 async fn connect(service: &Service, engine: Engine) -> Result<Docker, String> {

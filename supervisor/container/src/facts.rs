@@ -80,22 +80,41 @@ impl Facts {
             rights,
             controllers: controllers.collect(),
             has_runsc: RUNSC.iter().any(|dir| Path::new(dir).join("runsc").exists()),
-            mount_points: reachable(mount_points(&fs::read("/proc/self/mountinfo").unwrap_or_default())),
+            mount_points: shown(&fs::read("/proc/self/mountinfo").unwrap_or_default()),
         }
     }
 }
 
-/// Those that the caller can get to, but for those of other runs, which come and go.
-fn reachable(mut points: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
-    let runs = rundir::base();
-    points.retain(|point| !point.starts_with(&runs) && fs::symlink_metadata(point).is_ok());
+/// Those that the caller can get to, but for those of other runs and of other containers and for namespaces, which come and go.
+fn shown(mountinfo: &[u8]) -> BTreeSet<PathBuf> {
+    let (runs, handles) = (rundir::base(), namespaces(mountinfo));
+    let lasting = |point: &Path| !point.starts_with(&runs) && !is_containers(point) && !handles.contains(point);
+    let mut points = mount_points(mountinfo);
+    points.retain(|point| lasting(point) && fs::symlink_metadata(point).is_ok());
     points
 }
 
-/// The fifth field of each line, with its octal escapes undone.
+/// Engines name what belongs to one container or layer by 64 hexadecimal digits.
+fn is_containers(point: &Path) -> bool {
+    point.iter().any(|part| {
+        let name = part.as_encoded_bytes();
+        name.len() == 64 && name.iter().all(u8::is_ascii_hexdigit)
+    })
+}
+
 pub(crate) fn mount_points(mountinfo: &[u8]) -> BTreeSet<PathBuf> {
-    mountinfo
-        .split(|byte| *byte == b'\n')
+    points(mountinfo.split(|byte| *byte == b'\n'))
+}
+
+/// Where a namespace is kept under a name, as `ip netns` does. To get into it takes a right that nobody inside has.
+pub(crate) fn namespaces(mountinfo: &[u8]) -> BTreeSet<PathBuf> {
+    let is_namespace = |line: &&[u8]| line.windows(8).any(|words| words == b" - nsfs ");
+    points(mountinfo.split(|byte| *byte == b'\n').filter(is_namespace))
+}
+
+/// The fifth field of each line, with its octal escapes undone.
+fn points<'l>(lines: impl Iterator<Item = &'l [u8]>) -> BTreeSet<PathBuf> {
+    lines
         .filter_map(|line| line.split(|byte| *byte == b' ').nth(4))
         .map(|field| PathBuf::from(OsString::from_vec(unescape(field))))
         .collect()
@@ -132,5 +151,20 @@ mod tests {
         let text = b"22 1 8:1 / / rw - ext4 /dev/sda rw\n23 22 0:5 / /a\\040b\\134c rw shared:1 - tmpfs tmpfs rw\n";
         let expected = ["/", "/a b\\c"].map(PathBuf::from).into_iter().collect();
         assert_eq!(mount_points(text), expected);
+        let text = b"22 1 8:1 / / rw - ext4 /dev/sda rw\n24 22 0:4 net:[4] /run/netns/lab rw shared:9 - nsfs nsfs rw\n";
+        assert_eq!(namespaces(text), [PathBuf::from("/run/netns/lab")].into());
+    }
+
+    #[test]
+    fn mounts_of_other_containers_are_told_by_their_names() {
+        let id = "0f".repeat(32);
+        for (point, expected) in [
+            (format!("/var/lib/containers/storage/overlay/{id}/merged"), true),
+            (format!("/var/lib/docker/containers/{id}/mounts/shm"), true),
+            (format!("/srv/{}", &id[1..]), false),
+            ("/var/lib/containers/storage/overlay".to_owned(), false),
+        ] {
+            assert_eq!(is_containers(Path::new(&point)), expected, "{point}");
+        }
     }
 }

@@ -7,11 +7,11 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Network, Runtime};
 use glee_sandbox::contained::Kernel;
 use glee_sandbox::plan::SandboxPlan;
-use glee_sandbox::receipt::{Attempt, Canary};
+use glee_sandbox::receipt::{Attempt, Canary, LeftOut};
 use glee_sandbox::seccomp::{DenialAction, FilterSpec, Observe};
 
 use crate::facts::{Engine, Facts, Rights};
-use crate::lower::Refused;
+use crate::lower::{Refused, later};
 
 /// What a run in gVisor does not give, for the report.
 pub const NOT_GIVEN: &[&str] = &[
@@ -60,9 +60,7 @@ pub(crate) fn check(sandbox: &SandboxPlan, policy: &ResolvedPolicy, facts: &Fact
         let help = "grant no tree for writing, or say `runtime: default`";
         return refused("fs.write", "fs.write", &reason, help);
     }
-    let later = sandbox.watches.iter().map(|watch| &watch.clause);
-    let later = later.chain(sandbox.glob_watches.iter().map(|watch| &watch.clause));
-    if let Some(clause) = later.min() {
+    if let Some(clause) = later(sandbox) {
         let reason =
             "nothing can be mounted in gVisor while it runs, so what appears under that name later would be seen";
         return refused("fs.deny", clause, reason, "leave it out, or say `runtime: default`");
@@ -97,10 +95,34 @@ pub(crate) fn filter(spec: FilterSpec, runtime: Runtime) -> FilterSpec {
     }
 }
 
-/// Those that mean something there: `/sys` is gVisor's own, and it has no nameless files to try a directory with.
-pub(crate) fn canaries(mut list: Vec<Canary>, runtime: Runtime) -> Vec<Canary> {
-    if runtime == Runtime::Runsc {
-        list.retain(|canary| !matches!(canary.attempt, Attempt::Read(_) | Attempt::Write(_)));
+/// Those that mean something there, and what is not tried, by name.
+pub(crate) fn canaries(list: Vec<Canary>, runtime: Runtime) -> (Vec<Canary>, Vec<LeftOut>) {
+    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+    for canary in list {
+        match (runtime, meaningless(&canary.attempt)) {
+            (Runtime::Default, _) | (Runtime::Runsc, None) => kept.push(canary),
+            (Runtime::Runsc, Some(why)) => left_out.push(LeftOut {
+                name: canary.name(),
+                reason: format!("{}: {why}", canary.tried()).into(),
+            }),
+        }
     }
-    list
+    (kept, left_out)
+}
+
+fn meaningless(attempt: &Attempt) -> Option<&'static str> {
+    match attempt {
+        Attempt::Read(_) => Some("in gVisor that is gVisor's own, and says nothing about this machine's"),
+        Attempt::Write(_) => Some("gVisor has no nameless files to try a directory with"),
+        Attempt::Unprotected(_)
+        | Attempt::Connect(_)
+        | Attempt::HostSocket
+        | Attempt::Socket(_)
+        | Attempt::UserNamespace
+        | Attempt::ReadParent
+        | Attempt::IoUring
+        | Attempt::Mount
+        | Attempt::BecomeRoot
+        | Attempt::Fact(_) => None,
+    }
 }

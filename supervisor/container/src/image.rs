@@ -1,10 +1,11 @@
-//! The image that has nothing in it: directories to mount on, and links. Made here, from no registry.
+//! Images: one that has nothing in it but directories to mount on, and links, made here from no registry; and those of the user's.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use bollard::models::ImageInspect;
 use sha2::{Digest, Sha256};
 
 /// Directories of the root, with their modes.
@@ -43,6 +44,32 @@ pub(crate) fn digest(archive: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+/// The id of the image that the policy names by digest, if what the engine found under that name is the one, and has nothing
+/// that an engine would do beside what it is told.
+pub(crate) fn chosen(name: &str, found: &ImageInspect) -> Result<String, String> {
+    let digest = name.rsplit_once('@').map_or(name, |(_, digest)| digest);
+    let id = found.id.clone().unwrap_or_default();
+    let own = id.strip_prefix("sha256:").unwrap_or(&id);
+    let listed = found.repo_digests.iter().flatten();
+    let is_it = digest.strip_prefix("sha256:") == Some(own)
+        || listed
+            .into_iter()
+            .any(|known| known.rsplit_once('@').is_some_and(|(_, of)| of == digest));
+    if own.is_empty() || !is_it {
+        return Err(format!(
+            "what the engine has as `{name}` is another image, `{id}`: name it by its own digest"
+        ));
+    }
+    let volumes = found.config.as_ref().and_then(|config| config.volumes.as_ref());
+    match volumes.into_iter().flatten().min() {
+        None => Ok(id),
+        Some(volume) => Err(format!(
+            "the image `{name}` declares the volume `{volume}`, which an engine makes writable, on disk and without a limit: \
+             build it without `VOLUME`"
+        )),
+    }
 }
 
 /// One ustar header. A name beyond its field is cut: no link of a root directory is that long.

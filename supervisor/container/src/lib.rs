@@ -4,6 +4,7 @@
 //! `stage` makes on the host what is mounted; `carry` speaks to the engine, in a process of its own.
 //! INVARIANT: nothing is pulled, and nothing that was made for a run outlives it; the next run removes what a killed one left.
 
+mod below;
 mod body;
 mod carry;
 pub mod facts;
@@ -12,6 +13,7 @@ mod image;
 mod layout;
 mod ledger;
 pub mod lower;
+mod names;
 mod orphans;
 pub mod plan;
 mod rundir;

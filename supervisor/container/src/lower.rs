@@ -18,6 +18,7 @@ use crate::facts::{Facts, Rights};
 use crate::gvisor;
 use crate::layout::{Layout, is_engines};
 use crate::ledger;
+use crate::names;
 use crate::plan::{ContainerPlan, GroupLimits, Image, Network, Users};
 use crate::seccomp_json;
 
@@ -66,16 +67,16 @@ pub fn lower(sandbox: &SandboxPlan, policy: &ResolvedPolicy, facts: &Facts) -> R
         });
     }
     gvisor::check(sandbox, policy, facts)?;
+    if facts.rights == Rights::Daemon {
+        nothing_appears(sandbox, policy)?;
+    }
     let build = Layout::of(sandbox, image.is_some(), facts)?;
     let mounts = build.mounts;
-    for path in mounts.keys() {
-        if path.to_str().is_none() {
-            let (path, reason) = (
-                path.clone(),
-                "its name is not UTF-8, and the engine's API has no other names",
-            );
-            return Err(Refused::Path { path, reason });
-        }
+    for (path, mount) in &mounts {
+        names::check(facts.engine, path, mount)?;
+    }
+    for path in &build.masked {
+        names::check_masked(facts.engine, path)?;
     }
     let limits = group_limits(sandbox, facts);
     let table = Table::builtin().map_err(|_| Refused::SyscallTable)?;
@@ -85,6 +86,7 @@ pub fn lower(sandbox: &SandboxPlan, policy: &ResolvedPolicy, facts: &Facts) -> R
     } else {
         Network::Host
     };
+    let (canaries, left_out) = gvisor::canaries(canaries(sandbox), policy.runtime);
     let mut plan = ContainerPlan {
         image: match image {
             Some(image) => pinned(image)?,
@@ -95,6 +97,7 @@ pub fn lower(sandbox: &SandboxPlan, policy: &ResolvedPolicy, facts: &Facts) -> R
             Rights::User => Users::KeepId,
             Rights::Root | Rights::Daemon => Users::Host,
         },
+        rights: facts.rights,
         runtime: policy.runtime,
         network,
         limits,
@@ -102,13 +105,37 @@ pub fn lower(sandbox: &SandboxPlan, policy: &ResolvedPolicy, facts: &Facts) -> R
         staged: build.staged,
         masked: build.masked,
         seccomp: seccomp_json::profile(&table, &filter),
-        inside: inside(sandbox, build.made, &limits, policy, filter),
+        inside: inside(sandbox, build.made, &limits, policy, filter, canaries),
+        left_out,
         missing_limits: Vec::new(),
         ledger: Vec::new(),
     };
     plan.missing_limits = ledger::missing(sandbox, &plan);
     plan.ledger = ledger::write(sandbox, &plan, facts, policy)?;
     Ok(plan)
+}
+
+/// Only root can mount something in a daemon's container while it runs.
+fn nothing_appears(sandbox: &SandboxPlan, policy: &ResolvedPolicy) -> Result<(), Refused> {
+    let Some(clause) = later(sandbox) else { return Ok(()) };
+    let key = clause.split_once(": ").map_or(clause.as_str(), |(key, _)| key);
+    Err(Refused::Clause {
+        clause: clause.clone(),
+        origin: policy
+            .origins
+            .get(key)
+            .map_or_else(|| policy.name.clone(), ToString::to_string),
+        reason: "only root can cover what appears under that name while a daemon's container runs".to_owned(),
+        help: "run as root, or use `--backend podman` or `native`".to_owned(),
+    })
+}
+
+/// The first clause by which something is covered when it appears.
+pub(crate) fn later(sandbox: &SandboxPlan) -> Option<&String> {
+    let names = sandbox.watches.iter().map(|watch| &watch.clause);
+    names
+        .chain(sandbox.glob_watches.iter().map(|watch| &watch.clause))
+        .min()
 }
 
 /// `name@sha256:…`, or an image's own id.
@@ -156,6 +183,7 @@ fn inside(
     limits: &GroupLimits,
     policy: &ResolvedPolicy,
     filter: FilterSpec,
+    canaries: Vec<Canary>,
 ) -> Inside {
     let pinned = policy.image.is_some();
     let mut landlock: Vec<_> = sandbox
@@ -188,7 +216,7 @@ fn inside(
         kernel: gvisor::kernel(policy.runtime),
         landlock: (policy.runtime == Runtime::Default).then_some(landlock),
         filter,
-        canaries: gvisor::canaries(canaries(sandbox), policy.runtime),
+        canaries,
         bait: None,
         deadline: sandbox.deadline,
         grace: sandbox.grace,

@@ -8,6 +8,9 @@ use std::path::PathBuf;
 use glee_policy::resolved::Runtime;
 use glee_sandbox::contained::Inside;
 use glee_sandbox::plan::{Coverage, Kind};
+use glee_sandbox::receipt::LeftOut;
+
+use crate::facts::Rights;
 
 /// Which root file system the container has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,6 +97,7 @@ pub struct ContainerPlan {
     pub image: Image,
     pub user: (u32, u32),
     pub users: Users,
+    pub rights: Rights,
     pub runtime: Runtime,
     pub network: Network,
     pub limits: GroupLimits,
@@ -105,6 +109,8 @@ pub struct ContainerPlan {
     /// The system call filter, in the engine's own format.
     pub seccomp: serde_json::Value,
     pub inside: Inside,
+    /// What pid 1 does not try, beside what the sandbox's own plan leaves out.
+    pub left_out: Vec<LeftOut>,
     /// Limits that something else than the engine's group enforces, in words.
     pub missing_limits: Vec<String>,
     pub ledger: Vec<Coverage>,

@@ -10,7 +10,7 @@ use glee_sandbox::launch::vessel::{Line, Vessel};
 use glee_sandbox::plan::{Namespace, SandboxPlan};
 
 use crate::carry::Errand;
-use crate::facts::Engine;
+use crate::facts::{Engine, Rights};
 use crate::plan::{ContainerPlan, Mount, Network, Source, Users};
 use crate::rundir::{RunDir, RunDirError};
 
@@ -29,6 +29,7 @@ impl Container {
         Ok(Self {
             sandbox: SandboxPlan {
                 canaries: plan.inside.canaries.clone(),
+                left_out: [sandbox.left_out.as_slice(), &plan.left_out].concat(),
                 seccomp: Some(plan.inside.filter),
                 landlock: sandbox.landlock.clone().filter(|_| plan.inside.landlock.is_some()),
                 ..sandbox.clone()
@@ -109,7 +110,12 @@ impl Vessel for Container {
     }
 
     fn has_network(&self) -> bool {
-        self.plan.network == Network::None && self.plan.runtime == Runtime::Default
+        // Only root gets into that of a daemon's container; a policy that needs doors there was refused.
+        let enters = match self.plan.rights {
+            Rights::Root | Rights::User => true,
+            Rights::Daemon => false,
+        };
+        enters && self.plan.network == Network::None && self.plan.runtime == Runtime::Default
     }
 
     fn namespaces(&self) -> Vec<Namespace> {
