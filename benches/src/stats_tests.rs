@@ -94,3 +94,10 @@ fn numbers_below_a_bound_stay_below_it_and_reach_all_of_it() {
     assert!(seen.iter().all(|count| (800..1200).contains(count)), "{seen:?}");
     assert_eq!(rng.below(0), 0);
 }
+
+#[test]
+fn what_a_start_takes_can_be_taken_off() {
+    assert_eq!(millis(&[12, 10, 14]).less(10.0).median(), 2.0);
+    let ratio = ratio_of_medians(&millis(&[110, 110]).less(10.0), &millis(&[101, 101]).less(1.0));
+    assert_eq!((ratio.value, ratio.low, ratio.high), (1.0, 1.0, 1.0));
+}

@@ -1,4 +1,4 @@
-//! Real work, generated: a large git tree, a small cargo workspace, a node script that reads many files.
+//! Real work, generated: a large git tree, a small cargo workspace, C files, a node script that reads many files.
 //!
 //! Every workload has one directory per side. A shared one would let the two sides invalidate each other's caches:
 //! git keeps owner and inode of every file in its index and hashes the file again when they differ.
@@ -136,6 +136,26 @@ fn library() -> String {
         let _ = writeln!(all, "    sum ^= f{number}(sum);");
     }
     source + &all + "    sum\n}\n"
+}
+
+/// Sources of a usual size, with the headers that C programs have.
+pub fn write_c(dir: &Path, files: usize) -> Result<(), BenchError> {
+    let mut body = String::from("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n");
+    for number in 0..60 {
+        body.push_str(&format!(
+            "static int f{number}(const char *s, int n) {{ char b[64]; for (int i = 0; i < n; i++) \
+             {{ snprintf(b, sizeof b, \"%d %s\", i, s); n += (int)strlen(b) % {}; }} return n; }}\n\
+             int (*use{number}_FILE)(const char *, int) = f{number};\n",
+            number + 2
+        ));
+    }
+    for number in 0..files {
+        let text = body.replace("FILE", &number.to_string());
+        write(&dir.join(format!("part{number}.c")), &text)?;
+    }
+    let makefile =
+        "all: $(patsubst %.c,$(OUT)/%.o,$(wildcard *.c))\n$(OUT)/%.o: %.c\n\t@mkdir -p $(OUT)\n\tcc -O2 -c -o $@ $<\n";
+    write(&dir.join("Makefile"), makefile)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), BenchError> {
