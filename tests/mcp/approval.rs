@@ -15,6 +15,7 @@ claims! {
     the_newest_protocol_asks_by_a_result => super::by_retry;
     a_client_that_cannot_ask_has_the_queue => super::by_queue;
     a_new_agent_is_written_only_after_a_yes => super::new_agent;
+    a_tool_that_writes_is_asked_about_where_the_configuration_says_so => super::by_tool;
 }
 
 fn stub() -> Value {
@@ -208,4 +209,95 @@ fn new_agent(caller: Caller) {
         .flatten()
         .collect();
     assert_eq!(names.len(), 1, "{names:?}");
+}
+
+fn by_tool(caller: Caller) {
+    let at = Place::of(caller);
+    at.config("security:\n  require_approval:\n    tools: true\n");
+    let memory = |content: &str| json!({ "category": "facts", "content": content });
+    let remembered = || at.output(&["memory", "list", "--json"]);
+    // By the client's own question.
+    let mut client = at.client_with(json!({ "elicitation": {} }));
+    let (done, message) = asked(&mut client, "glee_memory_add", memory("asked \u{1b}[2J"), &yes());
+    assert_eq!(done["isError"], false, "{done}");
+    assert!(
+        message.contains("glee_memory_add") && message.contains("asked"),
+        "{message}"
+    );
+    assert!(!message.contains('\u{1b}'), "{message:?}");
+    let no = json!({ "action": "decline" });
+    let (denied, _) = asked(&mut client, "glee_memory_add", memory("declined"), &no);
+    assert!(
+        denied["isError"] == true && denied.to_string().contains("denied"),
+        "{denied}"
+    );
+    // What only looks is not asked about, nor is a task: that is the other switch.
+    client.data("glee_memory_search", json!({ "query": "asked" }));
+    let task = client.data("glee_task", stub());
+    assert_eq!(task["status"], "completed", "{task}");
+    // By a result, in the newest protocol.
+    let web = Web::start(&at);
+    let params = json!({ "name": "glee_memory_add", "arguments": memory("by a result") });
+    let call = |params: &Value| {
+        let reply = web.modern("tools/call", Some("glee_memory_add"), modern(params));
+        reply.messages().pop().unwrap_or_else(|| panic!("{reply:?}"))["result"].clone()
+    };
+    let question = call(&params);
+    assert_eq!(question["resultType"], "input_required", "{question}");
+    let mut answered = params.clone();
+    answered["requestState"] = question["requestState"].clone();
+    answered["inputResponses"] = json!({ "approval": yes() });
+    assert_eq!(call(&answered)["isError"], false);
+    assert_eq!(call(&answered)["resultType"], "input_required", "a yes counted twice");
+    // By the queue, for a client that cannot ask.
+    let mut mute = at.client();
+    let waits = mute.call("glee_memory_add", memory("in the queue"));
+    assert!(
+        waits["isError"] == true && waits.to_string().contains("approvals approve"),
+        "{waits}"
+    );
+    assert_eq!(
+        mute.call("glee_memory_add", memory("in the queue")),
+        waits,
+        "the same call waits once"
+    );
+    let listed: Value = serde_json::from_str(&at.output(&["approvals", "list", "--json"])).expect("JSON");
+    let [one] = listed.as_array().expect("a list").as_slice() else {
+        panic!("{listed}")
+    };
+    assert_eq!(
+        (&one["tool"], &one["arguments"]),
+        (&json!("glee_memory_add"), &memory("in the queue")),
+        "{listed}"
+    );
+    assert!(at.output(&["approvals", "list"]).contains("in the queue"));
+    let id = one["call_id"].as_str().expect("an id");
+    at.output(&["approvals", "approve", id]);
+    // Only this call, and once.
+    let other = mute.call("glee_memory_add", memory("something else"));
+    assert_eq!(other["isError"], true, "{other}");
+    mute.data("glee_memory_add", memory("in the queue"));
+    let again = mute.call("glee_memory_add", memory("in the queue"));
+    assert_eq!(again["isError"], true, "{again}");
+    let listed: Value = serde_json::from_str(&at.output(&["approvals", "list", "--json"])).expect("JSON");
+    for call in listed.as_array().expect("a list") {
+        at.output(&["approvals", "deny", call["call_id"].as_str().expect("an id")]);
+    }
+    let denied = mute.call("glee_memory_add", memory("something else"));
+    assert!(
+        denied["isError"] == true && denied.to_string().contains("denied"),
+        "{denied}"
+    );
+    let kept = remembered();
+    assert_eq!(kept.matches("in the queue").count(), 1, "{kept}");
+    for never in ["declined", "something else"] {
+        assert!(!kept.contains(never), "{kept}");
+    }
+    // A new agent has the same queue.
+    let agent = json!({ "name": "helper", "description": "Helps", "prompt": "Help." });
+    let waits = mute.call("glee_agent_create", agent.clone());
+    assert!(waits.to_string().contains("approvals approve"), "{waits}");
+    let listed: Value = serde_json::from_str(&at.output(&["approvals", "list", "--json"])).expect("JSON");
+    at.output(&["approvals", "approve", listed[0]["call_id"].as_str().expect("an id")]);
+    assert_eq!(mute.data("glee_agent_create", agent)["trusted"], false);
 }

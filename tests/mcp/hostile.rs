@@ -221,6 +221,29 @@ fn tool_cases() -> Vec<(&'static str, Value, Expect)> {
             json!({ "read": vec!["."; 65] }),
             Told("questions"),
         ),
+        ("glee_workflow", json!({}), Told("name")),
+        ("glee_workflow", json!({ "name": "../x" }), Told("no workflow")),
+        (
+            "glee_workflow",
+            json!({ "name": "x", "trusted": true }),
+            Told("trusted"),
+        ),
+        ("glee_workflow_status", json!({ "run_id": "../../x" }), Told("run_id")),
+        (
+            "glee_workflow_create",
+            json!({ "name": "../x", "definition": { "description": "d", "steps": [] } }),
+            Told("not a name"),
+        ),
+        (
+            "glee_workflow_create",
+            json!({ "name": "x", "definition": { "description": "d", "steps": [], "source": null } }),
+            Told("no key"),
+        ),
+        (
+            "glee_workflow_create",
+            json!({ "name": "x", "definition": { "description": "d", "steps": [{ "workflow": "x" }] } }),
+            Told(""),
+        ),
         ("glee_policy_explain", json!({ "read": ["a\u{0}b"] }), Whatever),
         ("glee_policy_explain", json!({ "read": ["x/".repeat(5000)] }), Whatever),
     ];

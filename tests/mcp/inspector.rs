@@ -42,12 +42,26 @@ fn calls(task: &str) -> Vec<(&'static str, Vec<String>, &'static str)> {
         ),
         ("glee_memory_search", text(&["query=mango"]), "mango"),
         ("glee_policy_explain", text(&["read=[\".\"]"]), "\"allowed\""),
+        (
+            "glee_workflow_create",
+            text(&[
+                "name=made",
+                r#"definition={"description": "d", "steps": [{"agent": "stub", "prompt": "stub: say x"}]}"#,
+            ]),
+            "\"trusted\"",
+        ),
+        ("glee_workflow", text(&["name=made"]), "approve"),
+        (
+            "glee_workflow_status",
+            text(&["run_id=00000000000000000000000000"]),
+            "there is no run",
+        ),
     ]
 }
 
 fn lists_and_calls(at: &Place, server: &[&str]) {
     let list = inspect(at, server, &["--method", "tools/list"]);
-    assert_eq!(list["tools"].as_array().map(Vec::len), Some(10), "{list}");
+    assert_eq!(list["tools"].as_array().map(Vec::len), Some(13), "{list}");
     let call = |tool: &str, arguments: &[String]| {
         let mut method = vec!["--method", "tools/call", "--tool-name", tool];
         for argument in arguments {

@@ -18,6 +18,7 @@ claims! {
     a_cancelled_call_ends_its_run => super::cancelled_call;
     a_client_that_goes_away_ends_what_it_waited_for_and_nothing_else => super::gone;
     a_server_that_is_asked_to_end_ends_what_it_waits_for => super::asked_to_end;
+    a_server_that_is_killed_ends_what_it_waited_for_and_nothing_else => super::killed;
     progress_says_what_happens => super::progress;
     permissions_only_narrow => super::narrowed;
     a_client_that_knows_tasks_gets_one => super::extension;
@@ -206,6 +207,31 @@ fn asked_to_end(caller: Caller) {
         assert_eq!(client.ended(), Some(0), "{signal}");
         becomes(&mut at.client(), &task, "cancelled");
     }
+}
+
+fn killed(caller: Caller) {
+    let at = Place::of(caller);
+    let mut client = at.client();
+    let mut task = stub("stub: sleep 4000\nstub: say done");
+    task["background"] = json!(true);
+    let kept = client.data("glee_task", task)["task_id"].clone();
+    becomes(&mut client, &kept, "running");
+    client.begin(
+        "tools/call",
+        json!({ "name": "glee_task", "arguments": stub("stub: sleep 60000") }),
+    );
+    assert!(wait_until(Duration::from_secs(20), || only_task(&mut client)
+        .is_some_and(|task| task["task_id"] != kept && task["state"] == "running")));
+    let waited_for = only_task(&mut client).expect("a task")["task_id"].clone();
+    let sent = std::process::Command::new("kill")
+        .args(["-9", &client.pid().to_string()])
+        .status();
+    assert!(sent.is_ok_and(|status| status.success()));
+    assert_eq!(client.ended(), None);
+    let mut other = at.client();
+    becomes(&mut other, &waited_for, "cancelled");
+    let done = other.data("glee_task_result", json!({ "task_id": kept, "wait_ms": 20_000 }));
+    assert_eq!(done["status"], "completed", "{done}");
 }
 
 fn progress(caller: Caller) {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::{Place, same};
 use crate::web::Web;
 
-const TOOLS: [&str; 10] = [
+const TOOLS: [&str; 13] = [
     "glee_task",
     "glee_task_status",
     "glee_task_result",
@@ -19,6 +19,9 @@ const TOOLS: [&str; 10] = [
     "glee_memory_add",
     "glee_memory_search",
     "glee_policy_explain",
+    "glee_workflow",
+    "glee_workflow_status",
+    "glee_workflow_create",
 ];
 
 const AGENT: &str = "\

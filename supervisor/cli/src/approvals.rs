@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use glee_engine::store::{State, TaskId};
 use glee_engine::tasks::{Desk, Question, Refusal};
+use glee_engine::text::{columns, visible};
 
 use crate::args_tasks::ApprovalsCommand;
 use crate::print;
@@ -32,16 +33,30 @@ fn list(desk: &Desk, json: bool) -> Result<i32, Refusal> {
             }
         }
     }
+    let calls = desk.calls()?;
     if json {
-        return Ok(print::json(&questions, status));
+        let tasks = questions.iter().map(serde_json::to_value);
+        let all: Result<Vec<_>, _> = tasks.chain(calls.iter().map(serde_json::to_value)).collect();
+        return Ok(print::json(&all.unwrap_or_default(), status));
     }
-    if questions.is_empty() {
+    if questions.is_empty() && calls.is_empty() {
         print::note("nothing waits for approval");
     }
     let shown = questions.iter().map(|question| {
         let id = question.task_id.as_ref().map(ToString::to_string);
         format!("{}\n{}", id.unwrap_or_default(), described(question))
     });
+    let calls = calls.iter().map(|call| {
+        let arguments = visible(&call.arguments.to_string());
+        let rows = [
+            ["tool", &call.tool],
+            ["caller", call.caller.as_str()],
+            ["arguments", &arguments],
+        ];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
+        format!("{}\n{}", call.call_id, columns(&rows, ""))
+    });
+    let shown = shown.chain(calls);
     Ok(print::bytes(shown.collect::<Vec<_>>().join("\n").as_bytes(), status))
 }
 

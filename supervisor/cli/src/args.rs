@@ -13,6 +13,7 @@ use crate::args_context::ContextCommand;
 use crate::args_more::{DoctorArgs, PolicyCommand, TrustArgs};
 use crate::args_past::{AuditCommand, RunsCommand};
 use crate::args_tasks::{ApprovalsCommand, SubagentArgs, SubagentsArgs, TasksCommand};
+use crate::args_workflow::WorkflowCommand;
 use crate::logs::LogsArgs;
 use crate::mcp::McpArgs;
 use crate::memory::MemoryCommand;
@@ -81,6 +82,9 @@ pub(crate) enum Command {
     /// List, show, wait for and cancel tasks
     #[command(subcommand, after_help = "Example:\n  glee-supervisor tasks list")]
     Tasks(TasksCommand),
+    /// Check, draw and run the project's workflows
+    #[command(subcommand, after_help = "Example:\n  glee-supervisor workflow validate")]
+    Workflow(WorkflowCommand),
     /// List the tasks that wait for approval, and approve or deny them
     #[command(subcommand, after_help = "Example:\n  glee-supervisor approvals list")]
     Approvals(ApprovalsCommand),

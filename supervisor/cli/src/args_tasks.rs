@@ -65,7 +65,7 @@ The file holds a list of objects: `prompt`, and where wanted `description`, `age
 `session_id`, `inputs`, `timeout_ms` and `permissions`, which can only narrow. One failure does not stop
 the others.
 
-Exit status: 0 if all were completed, else 1.
+Exit status: 0 if all were completed, else 1. With --background: 0 if all were taken.
 
 Example:
   glee-supervisor subagents --file tasks.json --json")]
@@ -73,6 +73,10 @@ pub(crate) struct SubagentsArgs {
     /// The tasks, as a list in JSON; `-` reads them from standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) file: PathBuf,
+
+    /// Do not wait: print the ids, and go on in the background
+    #[arg(long)]
+    pub(crate) background: bool,
 
     /// Print the results as JSON
     #[arg(long)]
@@ -132,24 +136,24 @@ Example:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ApprovalsCommand {
-    /// List what waits for approval: the policy, the command and the beginning of the prompt
+    /// List what waits for approval: of a task the policy, the command and the beginning of the prompt; of a tool its arguments
     #[command(after_help = "Example:\n  glee-supervisor approvals list")]
     List {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Let tasks start
+    /// Let tasks start, and calls of tools be made
     #[command(after_help = "Example:\n  glee-supervisor approvals approve 01kbd4q3x5v9n8m7c6b5a4z3y2")]
     Approve {
-        /// The tasks
+        /// The ids, as the list shows them
         #[arg(required = true, value_parser = task)]
         ids: Vec<TaskId>,
     },
-    /// Refuse tasks
+    /// Refuse tasks and calls
     #[command(after_help = "Example:\n  glee-supervisor approvals deny 01kbd4q3x5v9n8m7c6b5a4z3y2")]
     Deny {
-        /// The tasks
+        /// The ids, as the list shows them
         #[arg(required = true, value_parser = task)]
         ids: Vec<TaskId>,
     },

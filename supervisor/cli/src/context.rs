@@ -29,6 +29,7 @@ fn show(arguments: PreviewArgs, project: Option<PathBuf>) -> i32 {
         agent: arguments.agent.as_deref(),
         inputs: arguments.input.into_iter().collect(),
         session: arguments.session.as_deref(),
+        told: &[],
         task: &task,
     };
     match scene(project.as_deref()).map(|scene| preview(&asked, &scene)) {

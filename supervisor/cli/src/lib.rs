@@ -11,11 +11,14 @@ mod args_more;
 mod args_past;
 mod args_policy;
 mod args_tasks;
+mod args_workflow;
+mod args_workflow_run;
 mod audit;
 mod config;
 mod context;
 mod copies;
 mod doctor;
+mod endpoint;
 mod explain;
 mod learn;
 mod logs;
@@ -27,31 +30,37 @@ mod run;
 mod runs;
 mod sessions;
 mod stub;
+mod stub_mcp;
 mod subagent;
 mod subagents;
 mod summary;
 mod tasks;
 mod trust;
+mod workflow;
+mod workflow_dry;
+mod workflow_lines;
+mod workflow_past;
+mod workflow_run;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
-use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use glee_engine::endpoint::ENDPOINT;
 use glee_engine::tasks::cli::STUB;
-use glee_engine::tasks::{WORKER, worker};
+use glee_engine::tasks::{DRIVER, WORKER, worker};
 
 use args::{Cli, Command};
 use glee_sandbox::contained;
 
 /// Parses the arguments and does what they say.
-pub fn main() -> ExitCode {
+pub fn main() -> u8 {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     if std::process::id() == 1 && arguments.get(1).is_some_and(|word| word == contained::NAME) {
         contained::main();
     }
     if let Some(status) = hidden(&arguments) {
-        return ExitCode::from(u8::try_from(status & 0xff).unwrap_or(1));
+        return u8::try_from(status & 0xff).unwrap_or(1);
     }
     let cli = match Cli::plain_run(&arguments).map_or_else(|| Cli::try_parse_from(&arguments), Ok) {
         Ok(cli) => cli,
@@ -75,30 +84,37 @@ pub fn main() -> ExitCode {
         Command::Subagent(arguments) => subagent::subagent(arguments, project),
         Command::Subagents(arguments) => subagents::subagents(&arguments, project),
         Command::Tasks(command) => tasks::tasks(command, project),
+        Command::Workflow(command) => workflow::workflow(command, project),
         Command::Approvals(command) => approvals::approvals(command, project),
         Command::Mcp(arguments) => mcp::mcp(arguments, project),
         Command::Completions { shell } => completions(shell, arguments.first()),
     };
-    ExitCode::from(u8::try_from(status & 0xff).unwrap_or(1))
+    u8::try_from(status & 0xff).unwrap_or(1)
 }
 
-/// What this program is to itself: a worker, and the stub agent.
+/// What this program is to itself: a worker, the driver of a workflow, the server at a task's endpoint, and the stub agent.
 fn hidden(arguments: &[OsString]) -> Option<i32> {
     match arguments {
-        [_, word, project] if word == WORKER => Some(i32::from(worker::work(Path::new(project)).is_err())),
+        [_, word, project] if word == WORKER => Some(i32::from(worker::work(Path::new(project), None).is_err())),
+        [_, word, project, patron] if word == WORKER => {
+            let patron = patron.to_str().and_then(|patron| patron.parse().ok());
+            Some(i32::from(worker::work(Path::new(project), patron).is_err()))
+        }
+        [_, word, project, run] if word == DRIVER => Some(workflow_run::drive(Path::new(project), run)),
         [_, word] if word == STUB => Some(stub::work()),
+        [_, word, project, task, parent] if word == ENDPOINT => Some(endpoint::serve(project, task, parent)),
         _ => None,
     }
 }
 
 /// Help goes to stdout with status 0. A mistake in `run` is a refusal: 125, as nothing was started.
-fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+fn usage(error: &clap::Error, arguments: &[OsString]) -> u8 {
     // Nobody to print to is no reason for another status.
     let _ = error.print();
     if !error.use_stderr() {
-        return ExitCode::SUCCESS;
+        return 0;
     }
-    ExitCode::from(if names_run(arguments) { 125 } else { 2 })
+    if names_run(arguments) { 125 } else { 2 }
 }
 
 /// Is the first word that is neither a flag nor the value of one `run`?

@@ -1,7 +1,7 @@
 //! The stub agent: does what its prompt says, without a model. It runs in the sandbox like every other agent.
 //!
-//! Lines of the task that begin with `stub:` are its orders (docs/tasks.md); without any it says the task back. What it does
-//! is told as one JSON object a line, which `tasks::events` reads.
+//! Lines that begin with `stub:` are its orders (docs/tasks.md): those of the agent's own prompt, of a workflow's step and of the
+//! task. Without any it says the task back. What it does is told as one JSON object a line, which `tasks::events` reads.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use glee_engine::context::encode::decode;
 use serde_json::{Value, json};
+
+use crate::stub_mcp;
 
 const ORDER: &str = "stub:";
 /// One piece of noise.
@@ -24,10 +26,8 @@ pub(crate) fn work() -> i32 {
     }
     tell(&json!({"type": "start", "conversation": format!("stub-{}", std::process::id())}));
     let task = task(&told);
-    let orders: Vec<&str> = task
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix(ORDER))
-        .collect();
+    let own = format!("{}\n{}\n{task}", block(&told, "agent:"), block(&told, "workflow:"));
+    let orders: Vec<&str> = own.lines().filter_map(|line| line.trim().strip_prefix(ORDER)).collect();
     if orders.is_empty() {
         say(&task);
     }
@@ -58,6 +58,11 @@ fn obey(word: &str, rest: &str, told: &str) -> Result<Next, String> {
         "print" => print(number(rest)?).map_err(|error| error.to_string())?,
         "append" => append(rest).map_err(|error| format!("cannot append: {error}"))?,
         "shell" => say(&shell(rest).map_err(|error| format!("cannot start a shell: {error}"))?),
+        "mcp" => {
+            tell(&json!({"type": "tool", "name": "mcp"}));
+            say(&stub_mcp::ask(rest)?);
+        }
+        "tokens" => tokens(rest)?,
         "error" => return Err(rest.to_owned()),
         "exit" => return number(rest).map(|status| Next::Exit(i32::try_from(status & 0xff).unwrap_or(1))),
         other => return Err(format!("`{other}` is not an order")),
@@ -78,6 +83,23 @@ fn task(told: &str) -> String {
     inner
         .and_then(|(text, _)| decode(text))
         .unwrap_or_else(|| told.to_owned())
+}
+
+/// The text of the block from such a source; nothing if there is none.
+fn block(told: &str, source: &str) -> String {
+    let inner = told
+        .split_once(&format!("<glee:context source=\"{source}"))
+        .and_then(|(_, after)| after.split_once(">\n"))
+        .and_then(|(_, after)| after.split_once("\n</glee:context>"));
+    inner.and_then(|(text, _)| decode(text)).unwrap_or_default()
+}
+
+/// Says that it used so many, told and said.
+fn tokens(rest: &str) -> Result<(), String> {
+    let (input, output) = rest.split_once(' ').unwrap_or((rest, "0"));
+    let usage = json!({"input_tokens": number(input)?, "output_tokens": number(output)?});
+    tell(&json!({"type": "usage", "usage": usage}));
+    Ok(())
 }
 
 fn tell(event: &Value) -> i32 {

@@ -10,7 +10,7 @@ use glee_engine::definitions::store::Agents;
 use glee_engine::project::Scene;
 use glee_engine::store::TaskId;
 use glee_engine::tasks::{
-    Answer, Asker, Desk, News, Outcome, Progress, Question, Refusal, Request, TASK_VARIABLE, Ticket,
+    Answer, Asker, Desk, News, Outcome, Progress, Question, Refusal, Request, Stay, TASK_VARIABLE, Ticket,
 };
 use glee_engine::text::{columns, visible};
 use glee_sandbox::sys::event;
@@ -21,11 +21,11 @@ use crate::args_tasks::SubagentArgs;
 use crate::print;
 
 /// What ends this program, and with it the tasks it waits for.
-const ENDING: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
+pub(crate) const ENDING: [i32; 3] = [SIGHUP, SIGINT, SIGTERM];
 const SIGHUP: i32 = 1;
 const SIGINT: i32 = 2;
 const SIGTERM: i32 = 15;
-const SIGPIPE: i32 = 13;
+pub(crate) const SIGPIPE: i32 = 13;
 
 /// Returns the exit status.
 pub(crate) fn subagent(arguments: SubagentArgs, project: Option<PathBuf>) -> i32 {
@@ -108,7 +108,8 @@ pub(crate) fn parent() -> Option<TaskId> {
 }
 
 /// Asks on the terminal if approval is needed; without one a task in the background waits for it.
-pub(crate) fn submit(desk: &Desk, request: Request, background: bool) -> Result<Ticket, Refusal> {
+pub(crate) fn submit(desk: &Desk, mut request: Request, background: bool) -> Result<Ticket, Refusal> {
+    request.stay = if background { Stay::Alone } else { Stay::WithAsker };
     let is_here = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     match (is_here, background) {
         (true, _) => desk.submit(request, Asker::Now(&mut ask)),
@@ -117,7 +118,7 @@ pub(crate) fn submit(desk: &Desk, request: Request, background: bool) -> Result<
     }
 }
 
-fn ask(question: &Question) -> Answer {
+pub(crate) fn ask(question: &Question) -> Answer {
     print::say(&described(question));
     print::say("start it? [y/N] ");
     let mut answer = String::new();

@@ -29,8 +29,14 @@ pub(crate) fn subagents(arguments: &SubagentsArgs, project: Option<PathBuf>) -> 
             return 2;
         }
     };
-    let done = desk(project.as_deref()).and_then(|desk| all(&desk, tasks));
-    match done {
+    let desk = match desk(project.as_deref()) {
+        Ok(desk) => desk,
+        Err(refusal) => return refused(&refusal),
+    };
+    if arguments.background {
+        return leave(&desk, tasks, arguments.json);
+    }
+    match all(&desk, tasks) {
         Ok(results) => show(results, arguments.json),
         Err(refusal) => refused(&refusal),
     }
@@ -47,12 +53,43 @@ fn read(file: &Path) -> Result<Vec<Value>, String> {
     serde_json::from_slice(&text).map_err(|error| error.to_string())
 }
 
+/// Everything is taken, and nothing waited for. A line for each: its id, or why there is none.
+fn leave(desk: &Desk, tasks: Vec<Value>, json: bool) -> i32 {
+    let (mut list, mut lines, mut status) = (Vec::new(), String::new(), 0);
+    for (task_index, task) in tasks.into_iter().enumerate() {
+        match take(desk, task, true) {
+            Ok((ticket, _)) => {
+                lines.push_str(&format!("{}\n", ticket.task_id));
+                list.push(indexed(task_index, serde_json::to_value(ticket)));
+            }
+            Err(outcome) => {
+                status = 1;
+                print::note(&line(task_index, &outcome));
+                list.push(indexed(task_index, serde_json::to_value(outcome)));
+            }
+        }
+    }
+    match json {
+        true => print::json(&list, status),
+        false => print::bytes(lines.as_bytes(), status),
+    }
+}
+
+fn indexed(index: usize, of: serde_json::Result<Value>) -> Value {
+    // Strings and numbers: serialising them cannot fail.
+    let mut object = of.unwrap_or_default();
+    if let Some(object) = object.as_object_mut() {
+        object.insert("task_index".to_owned(), index.into());
+    }
+    object
+}
+
 /// Everything is taken first, then waited for.
 fn all(desk: &Desk, tasks: Vec<Value>) -> Result<BTreeMap<usize, Outcome>, Refusal> {
     let mut results = BTreeMap::new();
     let mut taken = Vec::new();
     for (index, task) in tasks.into_iter().enumerate() {
-        match take(desk, task) {
+        match take(desk, task, false) {
             Ok((ticket, title)) => taken.push((index, ticket, title)),
             Err(outcome) => {
                 results.insert(index, *outcome);
@@ -82,14 +119,14 @@ fn all(desk: &Desk, tasks: Vec<Value>) -> Result<BTreeMap<usize, Outcome>, Refus
     Ok(results)
 }
 
-fn take(desk: &Desk, task: Value) -> Result<(glee_engine::tasks::Ticket, String), Box<Outcome>> {
+fn take(desk: &Desk, task: Value, background: bool) -> Result<(glee_engine::tasks::Ticket, String), Box<Outcome>> {
     let text = |key| task.get(key).and_then(Value::as_str).map(str::to_owned);
     let named = text("agent_name").or_else(|| text("agent_cli"));
     let wrong = |error: serde_json::Error| Box::new(Outcome::refused(named.clone(), error.to_string(), None));
     let mut request: Request = serde_json::from_value(task.clone()).map_err(wrong)?;
     request.parent = parent();
     let title = request.title();
-    let ticket = submit(desk, request, false).map_err(|refusal| Box::new(refusal.outcome(named)))?;
+    let ticket = submit(desk, request, background).map_err(|refusal| Box::new(refusal.outcome(named)))?;
     Ok((ticket, title))
 }
 

@@ -64,6 +64,9 @@ pub fn command(
     }
 }
 
+/// What contains the command, and what it is not given, in the words of the report.
+pub type Walls = (&'static str, &'static [&'static str]);
+
 /// The plan in the words of an engine.
 #[derive(Debug)]
 pub struct Settings {
@@ -98,7 +101,7 @@ pub fn settings(plan: &SandboxPlan, policy: &ResolvedPolicy) -> Result<Option<Se
 impl Settings {
     /// What the report calls the walls, and what they do not give.
     #[must_use]
-    pub fn walls(&self) -> (&'static str, &'static [&'static str]) {
+    pub fn walls(&self) -> Walls {
         match self.plan.runtime {
             Runtime::Default => ("container", &[]),
             Runtime::Runsc => ("gvisor", NOT_GIVEN),

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use glee_egress::book::Book;
 use glee_egress::broker::{Api, Broker, Endpoint, EndpointProblem, Limits, Secret};
 use glee_egress::dns::Resolver;
-use glee_egress::doors::{self, DoorKind};
+use glee_egress::doors::{self, DoorKind, Service};
 use glee_egress::reach::{Reach, Whose};
 use glee_egress::rules::{RuleProblem, Rules};
 use glee_egress::serve::{self, Model};
@@ -20,11 +20,12 @@ use glee_egress::{broker, limits};
 use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::Network;
 use glee_sandbox::launch::Serve;
-use glee_sandbox::plan::{Door, Doors, MadeFile, Transport};
+use glee_sandbox::plan::{Door, Doors, Keeper, MadeFile, Transport};
 
 use crate::agent::key::Key;
 use crate::agent::overlay::{Overlay, PLACEHOLDER, Way};
 use crate::agent::profile::Style;
+use crate::endpoint;
 
 /// Everything that leaves the sandbox goes through this.
 #[derive(Debug)]
@@ -58,17 +59,24 @@ pub fn broker_url() -> String {
 }
 
 /// `None`: nothing leaves.
-pub fn plan(policy: &ResolvedPolicy, overlay: Option<&Overlay>) -> Result<Option<Egress>, EgressError> {
+pub fn plan(
+    policy: &ResolvedPolicy,
+    overlay: Option<&Overlay>,
+    endpoint: endpoint::Endpoint,
+) -> Result<Option<Egress>, EgressError> {
     let rules = match &policy.network {
         Network::Names { allow, deny } => Some(Rules::new(allow, deny)?),
         Network::Off | Network::Host => None,
     };
     let model = overlay.map(model).transpose()?.flatten();
-    if rules.is_none() && model.is_none() {
+    let mut services = Vec::new();
+    services.extend(model.as_ref().map(|_| Service::Broker));
+    services.extend((endpoint == endpoint::Endpoint::Offered).then_some(Service::Endpoint));
+    if rules.is_none() && services.is_empty() {
         return Ok(None);
     }
     let book = rules.as_ref().map(Book::new);
-    let plan = doors::Doors::plan(rules.as_ref(), book.as_ref(), model.is_some());
+    let plan = doors::Doors::plan(rules.as_ref(), book.as_ref(), &services);
     Ok(Some(Egress { plan, rules, model }))
 }
 
@@ -112,6 +120,12 @@ impl ModelDoor {
 }
 
 impl Egress {
+    /// Is there anything for the companion to serve?
+    #[must_use]
+    pub fn has_companion(&self) -> bool {
+        self.rules.is_some() || self.model.is_some()
+    }
+
     /// For the sandbox, which makes them.
     #[must_use]
     pub fn doors(&self) -> Doors {
@@ -119,9 +133,21 @@ impl Egress {
             at: door.at,
             transport: match door.kind {
                 DoorKind::DnsUdp => Transport::Udp,
-                DoorKind::DnsTcp | DoorKind::HttpProxy | DoorKind::Socks | DoorKind::Relay | DoorKind::Broker => {
-                    Transport::Tcp
-                }
+                DoorKind::DnsTcp
+                | DoorKind::HttpProxy
+                | DoorKind::Socks
+                | DoorKind::Relay
+                | DoorKind::Broker
+                | DoorKind::Endpoint => Transport::Tcp,
+            },
+            keeper: match door.kind {
+                DoorKind::Endpoint => Keeper::Porter,
+                DoorKind::DnsUdp
+                | DoorKind::DnsTcp
+                | DoorKind::HttpProxy
+                | DoorKind::Socks
+                | DoorKind::Relay
+                | DoorKind::Broker => Keeper::Companion,
             },
             purpose: match door.kind {
                 DoorKind::DnsUdp | DoorKind::DnsTcp => "answers for the names allowed",
@@ -129,6 +155,7 @@ impl Egress {
                 DoorKind::Socks => "SOCKS proxy",
                 DoorKind::Relay => "carries connections to what is allowed",
                 DoorKind::Broker => "the model's API, without its key",
+                DoorKind::Endpoint => "MCP: what the task may ask of the supervisor",
             },
         };
         Doors {

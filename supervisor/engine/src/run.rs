@@ -13,7 +13,7 @@ use glee_container::Container;
 use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Isolation, Mode, Network};
 use glee_sandbox::launch::vessel::Vessel;
-use glee_sandbox::launch::{self, Aid, Judge, LaunchError, Leaving, Serve};
+use glee_sandbox::launch::{self, Aid, Judge, LaunchError, Leaving, Porter, Serve};
 use glee_sandbox::lower::{self, Kernel, Request};
 pub use glee_sandbox::plan::Records;
 use glee_sandbox::plan::{SandboxPlan, Workspace};
@@ -21,13 +21,14 @@ pub use glee_sandbox::seccomp::Observe;
 use glee_sandbox::survey::{self, Caller, Setting, find_command};
 use glee_sandbox::sys::{landlock, process, term};
 
-use crate::agent::overlay::{self, Overlay};
+use crate::agent::overlay::{self, Addresses, Overlay};
 use crate::audit::LogError;
 use crate::audit::guard;
 use crate::audit::place::state_dir;
 use crate::audit::record::Recorder;
 use crate::container;
 use crate::egress::{self, Egress};
+use crate::endpoint::{self, Endpoint};
 use crate::later::Later;
 use crate::library::config_dir;
 pub use crate::options::{Options, Purpose};
@@ -124,27 +125,13 @@ fn attempt(
     let prepared = Prepared { remark, ..prepared };
     notice(&prepared);
     let policy = &prepared.selected.policy;
-    report.policy = PolicyId {
-        name: known_as(&policy.name),
-        sha256: policy.sha256(),
-    };
-    report.project = Some(prepared.project.to_string_lossy().into_owned());
-    report.withheld_env = prepared
-        .withheld
-        .iter()
-        .map(|name| name.to_string_lossy().into_owned())
-        .collect();
-    report.omitted.clone_from(&prepared.plan.omitted);
-    report.describe(policy);
-    report.model = prepared.overlay.as_ref().map(ModelReport::new);
-    let egress = prepared.egress.as_ref().map(|egress| egress as &dyn Serve);
-    let contained = container::settings(&prepared.plan, policy)?;
-    if let Some(settings) = &contained {
-        report.backend = settings.engine.name();
-        let (isolation, not_given) = settings.walls();
-        report.layers.isolation = isolation;
-        report.layers.not_given = not_given.to_vec();
-    }
+    let egress = prepared.egress.as_ref().filter(|egress| egress.has_companion());
+    let egress = egress.map(|egress| egress as &dyn Serve);
+    let server = options.job.as_ref().map(|job| job.server(&prepared.project));
+    let contained = container::settings(&prepared.plan, policy).inspect_err(|_| describe(report, &prepared, None))?;
+    let contained_by = contained
+        .as_ref()
+        .map(|settings| (settings.engine.name(), settings.walls()));
     let later = Later {
         project: &prepared.project,
     };
@@ -153,17 +140,24 @@ fn attempt(
     let run_id = report.run_id.clone();
     let container = contained
         .map(|settings| settings.container(&prepared.plan, &run_id))
-        .transpose()?;
-    let mut unrecorded = None;
-    let mut enter = || match audit.started(report, options.audit) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(error) => {
-            unrecorded = Some(error);
-            ControlFlow::Break(())
+        .transpose()
+        .inspect_err(|_| describe(report, &prepared, contained_by))?;
+    let (mut unrecorded, mut is_described) = (None, false);
+    // Nobody waits for it then.
+    let mut enter = || {
+        describe(report, &prepared, contained_by);
+        is_described = true;
+        match audit.started(report, options.audit) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                unrecorded = Some(error);
+                ControlFlow::Break(())
+            }
         }
     };
     let aid = Aid {
         serve: egress,
+        porter: server.as_ref().map(|server| server as &dyn Porter),
         judge,
         scout,
         layers: stage.as_ref().map(Stage::layers).unwrap_or_default(),
@@ -172,6 +166,9 @@ fn attempt(
     };
     let plan = container.as_ref().map_or(&prepared.plan, Container::sandbox);
     let launched = launch::run(plan, aid);
+    if !is_described {
+        describe(report, &prepared, contained_by);
+    }
     if let Some(error) = unrecorded {
         return Err(Refusal::Audit(error));
     }
@@ -185,6 +182,26 @@ fn attempt(
     let status = report.conclude(&outcome, prepared.plan.receipt);
     report.sign_receipt();
     Ok((status, leaving))
+}
+
+/// What is known of a run before it starts. `contained`: the engine, and the walls that it gives.
+fn describe(report: &mut Report, prepared: &Prepared, contained: Option<(&'static str, container::Walls)>) {
+    let policy = &prepared.selected.policy;
+    report.policy = PolicyId {
+        name: known_as(&policy.name),
+        sha256: policy.sha256(),
+    };
+    report.project = Some(prepared.project.to_string_lossy().into_owned());
+    let name = |name: &OsString| name.to_string_lossy().into_owned();
+    report.withheld_env = prepared.withheld.iter().map(name).collect();
+    report.omitted.clone_from(&prepared.plan.omitted);
+    report.describe(policy);
+    report.model = prepared.overlay.as_ref().map(ModelReport::new);
+    if let Some((engine, (isolation, not_given))) = contained {
+        report.backend = engine;
+        report.layers.isolation = isolation;
+        report.layers.not_given = not_given.to_vec();
+    }
 }
 
 /// A profile by the name it is asked for, any other policy by its file.
@@ -259,14 +276,20 @@ fn prepare_on(
     let found = || find_command(name, &here, env::var_os("PATH").as_deref());
     let command = container::command(&selected.policy, name, found)?;
     let key_file = options.key_file.as_deref();
-    let overlay = overlay::lay(&mut selected.policy, &scene, &command, key_file, &egress::broker_url())?;
+    let endpoint = options.job.as_ref().map_or(Endpoint::Absent, |job| job.endpoint);
+    let endpoint = endpoint.and(Endpoint::under(&selected.policy));
+    let addresses = Addresses {
+        broker: &egress::broker_url(),
+        servers: &endpoint::servers(endpoint),
+    };
+    let overlay = overlay::lay(&mut selected.policy, &scene, &command, key_file, &addresses)?;
     if options.purpose == Purpose::Learning && selected.policy.network == Network::Off {
         // Nothing more is allowed: a list of names with none in it.
         let (allow, deny) = (BTreeSet::new(), BTreeSet::new());
         selected.policy.network = Network::Names { allow, deny };
     }
     let policy = &selected.policy;
-    let egress = egress::plan(policy, overlay.as_ref())?;
+    let egress = egress::plan(policy, overlay.as_ref(), endpoint)?;
     let (mut passed, withheld) = policy.env.apply(env::vars_os());
     add_terminal(&mut passed);
     add(&mut passed, egress.as_ref().map(Egress::env));

@@ -5,6 +5,7 @@ use glee_engine::definitions::view::ViewError;
 use glee_engine::memory::MemoryError;
 use glee_engine::run::Refusal;
 use glee_engine::tasks;
+use glee_engine::workflows::run::RunError;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
@@ -100,6 +101,17 @@ impl From<tasks::Refusal> for Failure {
     fn from(refusal: tasks::Refusal) -> Self {
         let help = refusal.help();
         let told = Self::told(refusal.to_string());
+        match help {
+            Some(help) => told.with_help(help),
+            None => told,
+        }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        let help = error.help();
+        let told = Self::told(error.to_string());
         match help {
             Some(help) => told.with_help(help),
             None => told,

@@ -2,16 +2,18 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use glee_engine::project::Scene;
+use glee_engine::store::TaskId;
 use rmcp::service::{ServerInitializeError, ServiceExt};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::server::Server;
-use crate::transport::http::{self, ListenError};
+use crate::transport::http::{self, Guard, ListenError};
 use crate::transport::lines::Lines;
 use crate::transport::token::{Token, TokenError};
 
@@ -105,7 +107,7 @@ pub fn http(scene: Scene, address: SocketAddr, ready: impl FnOnce(SocketAddr, Pa
         ready(address, file);
         let ours = server.clone();
         tokio::select! {
-            never = http::serve((listener, address), token, move || ours.clone(), |_| {}) => match never {},
+            never = http::serve((listener, address), Guard::Token(token), move || ours.clone(), |_| {}) => match never {},
             () = asked_to_end() => {}
         }
         server.close(LAST_WORDS).await;
@@ -113,4 +115,17 @@ pub fn http(scene: Scene, address: SocketAddr, ready: impl FnOnce(SocketAddr, Pa
     });
     runtime.shutdown_timeout(LAST_WORDS);
     served
+}
+
+/// Serves the agent that works on this task, at the door of its sandbox, until the process ends.
+pub fn inside(scene: Scene, task: TaskId, door: OwnedFd) -> Result<(), ServeError> {
+    let server = Server::inside(scene, task);
+    let runtime = runtime()?;
+    runtime.block_on(async {
+        let door = std::net::TcpListener::from(door);
+        door.set_nonblocking(true).map_err(ServeError::Runtime)?;
+        let address = door.local_addr().map_err(ServeError::Runtime)?;
+        let door = tokio::net::TcpListener::from_std(door).map_err(ServeError::Runtime)?;
+        match http::serve((door, address), Guard::Namespace, move || server.clone(), |_| {}).await {}
+    })
 }

@@ -20,7 +20,7 @@ use crate::server::Server;
 use crate::tools::apart;
 
 /// How often a client hears of a task, also when nothing is new: some give up on a call that is silent.
-const HEARTBEAT: Duration = Duration::from_secs(10);
+pub(crate) const HEARTBEAT: Duration = Duration::from_secs(10);
 /// How often one that waits looks whether the client still does.
 const SLICE: Duration = Duration::from_secs(1);
 /// How often the queue is seen to while nobody waits.
@@ -41,7 +41,7 @@ pub(crate) struct Said {
     pub(crate) responses: Option<InputResponses>,
 }
 
-fn to_answer(reply: Reply) -> Answer {
+pub(crate) fn to_answer(reply: Reply) -> Answer {
     match reply {
         Reply::Yes => Answer::Yes,
         Reply::No => Answer::No,
@@ -59,7 +59,12 @@ pub(crate) async fn submit(
 ) -> Result<Submitted, Failure> {
     let desk = server.desk().await?;
     let agent = request.agent.as_ref().map(ToString::to_string);
-    let taken = match Means::of(context) {
+    // An agent in a sandbox would answer for itself.
+    let means = match server.of_task() {
+        Some(_) => Means::Not,
+        None => Means::of(context),
+    };
+    let taken = match means {
         Means::Request => by_request(server, context, desk, request).await?,
         Means::Retry => match by_retry(server, desk, request, about, said).await? {
             Ok(taken) => taken,
@@ -145,7 +150,7 @@ async fn by_retry(
 }
 
 /// What the person is shown. The texts are a stranger's, and made harmless.
-fn words(question: &Question) -> String {
+pub(crate) fn words(question: &Question) -> String {
     let who = match &question.agent {
         Some(agent) => format!("the agent `{}` ({})", visible(agent), visible(&question.cli)),
         None => visible(&question.cli),
@@ -233,7 +238,7 @@ pub(crate) async fn wait(
 }
 
 /// Waits until the client wants no answer any more, or the server can give none.
-async fn over(server: &Server, context: &RequestContext<RoleServer>) {
+pub(crate) async fn over(server: &Server, context: &RequestContext<RoleServer>) {
     tokio::select! {
         () = context.ct.cancelled() => {}
         () = server.closing() => {}

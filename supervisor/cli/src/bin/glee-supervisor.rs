@@ -1,5 +1,4 @@
 //! The program; everything is in the library, so that both names do the same.
+#![no_main]
 
-fn main() -> std::process::ExitCode {
-    glee_cli::main()
-}
+glee_sandbox::entry!(glee_cli::main);

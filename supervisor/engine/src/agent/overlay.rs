@@ -63,13 +63,22 @@ impl Overlay {
     }
 }
 
-/// Adds the profile of the command, if it is an agent's and the policy contains it. `endpoint` is where the broker listens.
+/// What the agent finds on the loopback of its sandbox.
+#[derive(Debug, Clone, Copy)]
+pub struct Addresses<'a> {
+    /// Where the broker listens.
+    pub broker: &'a str,
+    /// Its MCP servers, as JSON.
+    pub servers: &'a str,
+}
+
+/// Adds the profile of the command, if it is an agent's and the policy contains it.
 pub fn lay(
     policy: &mut ResolvedPolicy,
     scene: &Scene,
     command: &FoundCommand,
     key_file: Option<&Path>,
-    endpoint: &str,
+    addresses: &Addresses<'_>,
 ) -> Result<Option<Overlay>, KeyError> {
     let contained = policy.mode == Mode::Restricted && policy.isolation == Isolation::Namespaces;
     let Some(profile) = profile::called(&command.program).filter(|_| contained) else {
@@ -103,7 +112,8 @@ pub fn lay(
     // As a JSON string, which TOML reads as well.
     let project = serde_json::Value::from(scene.project.to_string_lossy()).to_string();
     let words = [
-        ("${endpoint}", endpoint),
+        ("${endpoint}", addresses.broker),
+        ("${mcp_servers}", addresses.servers),
         ("${placeholder}", PLACEHOLDER),
         ("${placeholder_tail}", tail),
         ("${project}", &project),

@@ -99,6 +99,8 @@ pub struct Parts<'a> {
     pub memories: Option<Cow<'a, str>>,
     /// The conversation so far, by its label.
     pub session: Option<(Label, Cow<'a, str>)>,
+    /// Of the step of a workflow.
+    pub step: Vec<Block>,
     pub task: Cow<'a, str>,
 }
 
@@ -124,6 +126,7 @@ pub fn prompt(parts: Parts<'_>) -> Prompt {
     if let Some((label, history)) = parts.session {
         blocks.push(Block::new(label, Trust::Untrusted, told(&history, Keep::End)));
     }
+    blocks.extend(parts.step);
     Prompt {
         blocks,
         task: parts.task.into_owned(),

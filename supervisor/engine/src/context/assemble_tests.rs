@@ -31,6 +31,7 @@ fn blocks_stand_in_the_documented_order_and_only_the_task_is_never_cut() {
         instructions: Some(&found),
         memories: Some("m".into()),
         session: Some((label("session:s"), "h".into())),
+        step: Vec::new(),
         task: long.as_str().into(),
     });
     let told: Vec<(String, Trust, usize)> = prompt

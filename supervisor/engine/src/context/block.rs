@@ -1,12 +1,13 @@
 //! What a prompt is made of.
 //!
-//! Pure. INVARIANT: memory and conversations are never trusted; only what the user can trust by its digest can be.
+//! Pure. INVARIANT: memory, conversations and what steps said are never trusted; only what the user can trust by its digest can be.
 
 use std::fmt;
 
 use serde::Serialize;
 
 use crate::definitions::AgentName;
+use crate::definitions::template::is_name;
 
 /// May what a block says be taken as an instruction?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -35,7 +36,16 @@ pub enum Label {
     Memory,
     /// A recorded conversation, by its id.
     Session(String),
+    /// What a workflow says that is to be done.
+    Workflow(AgentName),
+    /// The value of an input of a workflow's step.
+    Input(String),
+    /// What steps of a workflow said: `step:0:scanner`, `parallel_group:scanners`.
+    Step(String),
 }
+
+/// How the label of what steps said begins.
+const STEPS: [&str; 2] = ["step", "parallel_group"];
 
 impl Label {
     /// A conversation; `None` if the id could be read as more than an id.
@@ -46,6 +56,23 @@ impl Label {
         (!id.is_empty() && id.len() <= LONGEST && id.bytes().all(plain)).then(|| Self::Session(id.to_owned()))
     }
 
+    /// What a step said; `None` if the text could be read as more than that.
+    #[must_use]
+    pub fn step(from: &str) -> Option<Self> {
+        const LONGEST: usize = 192;
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':' | b'#');
+        let is_ours = from
+            .split_once(':')
+            .is_some_and(|(kind, rest)| STEPS.contains(&kind) && !rest.is_empty());
+        (is_ours && from.len() <= LONGEST && from.bytes().all(plain)).then(|| Self::Step(from.to_owned()))
+    }
+
+    /// The value of an input; `None` if it is no name.
+    #[must_use]
+    pub fn input(name: &str) -> Option<Self> {
+        is_name(name).then(|| Self::Input(name.to_owned()))
+    }
+
     #[must_use]
     pub fn parse(written: &str) -> Option<Self> {
         match written.split_once(':') {
@@ -53,6 +80,9 @@ impl Label {
             None if written == "memory" => Some(Self::Memory),
             Some(("agent", name)) => AgentName::new(name).map(Self::Agent),
             Some(("session", id)) => Self::session(id),
+            Some(("workflow", name)) => AgentName::new(name).map(Self::Workflow),
+            Some(("input", name)) => Self::input(name),
+            Some(("step" | "parallel_group", _)) => Self::step(written),
             None | Some(_) => None,
         }
     }
@@ -61,8 +91,8 @@ impl Label {
     #[must_use]
     pub fn can_be_trusted(&self) -> bool {
         match self {
-            Self::Agent(_) | Self::AgentsMd => true,
-            Self::Memory | Self::Session(_) => false,
+            Self::Agent(_) | Self::AgentsMd | Self::Workflow(_) => true,
+            Self::Memory | Self::Session(_) | Self::Input(_) | Self::Step(_) => false,
         }
     }
 }
@@ -74,6 +104,9 @@ impl fmt::Display for Label {
             Self::AgentsMd => f.write_str("AGENTS.md"),
             Self::Memory => f.write_str("memory"),
             Self::Session(id) => write!(f, "session:{id}"),
+            Self::Workflow(name) => write!(f, "workflow:{name}"),
+            Self::Input(name) => write!(f, "input:{name}"),
+            Self::Step(from) => f.write_str(from),
         }
     }
 }

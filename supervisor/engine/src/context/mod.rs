@@ -12,6 +12,7 @@ pub mod parse;
 pub mod preview;
 pub mod recall;
 pub mod render;
+pub mod told;
 
 pub use block::{Block, Label, Prompt, Trust};
 pub use parse::{ParseError, parse};

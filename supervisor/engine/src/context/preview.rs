@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::assemble::{self, AssembleError, Parts};
-use super::{Label, Nonce, Prompt, Trust, recall, render};
+use super::told::{Source, Told};
+use super::{Block, Label, Nonce, Prompt, Trust, recall, render};
 use crate::definitions::input::CallError;
 use crate::definitions::store::{Agents, StoreError};
 use crate::definitions::view;
@@ -88,6 +89,8 @@ pub struct Asked<'a> {
     pub inputs: BTreeMap<String, String>,
     /// A conversation to go on with.
     pub session: Option<&'a str>,
+    /// What the step of a workflow adds.
+    pub told: &'a [Told],
     pub task: &'a str,
 }
 
@@ -124,11 +127,12 @@ pub fn preview(asked: &Asked<'_>, scene: &Scene) -> Result<Preview, PreviewError
     let prompt = assemble::prompt(Parts {
         agent,
         instructions: instructions.as_ref(),
-        memories: recall::memories(&scene.project, asked.task)?.map(Cow::Owned),
+        memories: recall::memories(&scene.project, asked.about())?.map(Cow::Owned),
         session: match asked.session {
             Some(id) => Some(conversation(id, scene)?),
             None => None,
         },
+        step: step(asked.told)?,
         task: Cow::Borrowed(asked.task),
     });
     let key = keyring::load_or_create(KeyName::Context)?;
@@ -140,6 +144,22 @@ pub fn preview(asked: &Asked<'_>, scene: &Scene) -> Result<Preview, PreviewError
         blocks: views(&prompt),
         prompt: written,
     })
+}
+
+impl Asked<'_> {
+    /// What memories are looked for by: the task, or what the workflow says of it.
+    fn about(&self) -> &str {
+        let workflow = self
+            .told
+            .iter()
+            .find(|told| matches!(told.source, Source::Workflow { .. }));
+        workflow.map_or(self.task, |told| told.text.as_str())
+    }
+}
+
+fn step(told: &[Told]) -> Result<Vec<Block>, TrustError> {
+    let blocks: Vec<Option<Block>> = told.iter().map(Told::block).collect::<Result<_, _>>()?;
+    Ok(blocks.into_iter().flatten().collect())
 }
 
 /// A conversation as it would be told again.

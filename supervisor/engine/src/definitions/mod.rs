@@ -21,5 +21,6 @@ pub mod view;
 pub use definition::{Cli, Definition, Imported};
 pub use error::DefinitionError;
 pub use name::AgentName;
+pub(crate) use parse::inputs;
 pub use parse::parse;
 pub use tool::Tool;

@@ -240,7 +240,7 @@ fn tools(at: &At<'_>, node: &Node) -> Result<Vec<Tool>, DefinitionError> {
     Ok(list)
 }
 
-fn inputs(at: &At<'_>, node: &Node) -> Result<Vec<Input>, DefinitionError> {
+pub(crate) fn inputs(at: &At<'_>, node: &Node) -> Result<Vec<Input>, DefinitionError> {
     let mut list: Vec<Input> = Vec::new();
     for item in items(at, node)? {
         let input = input(at.source, item)?;

@@ -1,6 +1,7 @@
 //! The receipt: what was tried in the finished sandbox before the command started.
 
-use glee_sandbox::receipt::{Receipt, Tried, Wish};
+use glee_sandbox::receipt::{LeftOut, Receipt, Tried, Wish};
+use glee_sandbox::sys::process;
 use serde::Serialize;
 
 use super::LayerReport;
@@ -36,7 +37,7 @@ pub struct CanaryRow {
 #[derive(Debug, Serialize)]
 pub struct NotTried {
     pub name: &'static str,
-    pub reason: &'static str,
+    pub reason: String,
 }
 
 impl Default for ReceiptReport {
@@ -65,7 +66,11 @@ impl ReceiptReport {
         };
         self.canaries = receipt.tried.iter().map(row).collect();
         let left_out = receipt.left_out.iter();
-        self.not_tried = left_out.map(|(name, reason)| NotTried { name, reason }).collect();
+        let not_tried = |left: &LeftOut| NotTried {
+            name: left.name,
+            reason: left.reason.clone().into_owned(),
+        };
+        self.not_tried = left_out.map(not_tried).collect();
         self.notified = receipt.notified;
         self.duration_us = u64::try_from(receipt.duration.as_micros()).unwrap_or(u64::MAX);
     }
@@ -74,7 +79,7 @@ impl ReceiptReport {
     pub(super) fn sign(&mut self, sha256: &str, layers: &LayerReport) {
         sha256.clone_into(&mut self.policy_sha256);
         self.landlock_abi = layers.landlock_abi;
-        self.kernel = kernel();
+        self.kernel = process::kernel_release();
         self.layers.clone_from(&layers.namespaces);
         self.layers.extend(&layers.cgroup);
         let locks = [
@@ -95,9 +100,4 @@ fn row(tried: &Tried) -> CanaryRow {
         got: tried.got(),
         ok: tried.holds(),
     }
-}
-
-fn kernel() -> String {
-    let text = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    text.trim_end().to_owned()
 }

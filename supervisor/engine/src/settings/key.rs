@@ -31,6 +31,9 @@ pub enum Key {
     GeneratedSteps,
     GeneratedParallel,
     GeneratedRuntimeMins,
+    /// Of a million tokens, in millionths of a dollar.
+    InputPrice(Cli),
+    OutputPrice(Cli),
 }
 
 /// What a key's value is.
@@ -44,7 +47,7 @@ pub enum Setting {
 }
 
 impl Key {
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 27] = [
         Self::DefaultAgent,
         Self::MaxConcurrent,
         Self::RateLimitPerMin,
@@ -64,6 +67,14 @@ impl Key {
         Self::GeneratedSteps,
         Self::GeneratedParallel,
         Self::GeneratedRuntimeMins,
+        Self::InputPrice(Cli::Claude),
+        Self::OutputPrice(Cli::Claude),
+        Self::InputPrice(Cli::Codex),
+        Self::OutputPrice(Cli::Codex),
+        Self::InputPrice(Cli::Gemini),
+        Self::OutputPrice(Cli::Gemini),
+        Self::InputPrice(Cli::Stub),
+        Self::OutputPrice(Cli::Stub),
     ];
 
     /// As it is written, from the top of the file.
@@ -89,6 +100,14 @@ impl Key {
             Self::GeneratedSteps => "workflows.ai_generated_budgets.max_steps",
             Self::GeneratedParallel => "workflows.ai_generated_budgets.max_parallel",
             Self::GeneratedRuntimeMins => "workflows.ai_generated_budgets.max_runtime_mins",
+            Self::InputPrice(Cli::Claude) => "workflows.prices.claude.input_per_mtok",
+            Self::OutputPrice(Cli::Claude) => "workflows.prices.claude.output_per_mtok",
+            Self::InputPrice(Cli::Codex) => "workflows.prices.codex.input_per_mtok",
+            Self::OutputPrice(Cli::Codex) => "workflows.prices.codex.output_per_mtok",
+            Self::InputPrice(Cli::Gemini) => "workflows.prices.gemini.input_per_mtok",
+            Self::OutputPrice(Cli::Gemini) => "workflows.prices.gemini.output_per_mtok",
+            Self::InputPrice(Cli::Stub) => "workflows.prices.stub.input_per_mtok",
+            Self::OutputPrice(Cli::Stub) => "workflows.prices.stub.output_per_mtok",
         }
     }
 
@@ -106,7 +125,7 @@ impl Key {
             Self::MaxContextTokens => "tokens of a session that are told again",
             Self::ExpiryDays => "days that a session is kept",
             Self::ApproveSubagents => "ask before a subagent is started",
-            Self::ApproveTools => "ask before a tool is run",
+            Self::ApproveTools => "ask before a tool of the MCP server writes or starts something",
             Self::MaxDepth => "workflows inside workflows",
             Self::BudgetSteps => "steps of a workflow and all below it",
             Self::BudgetParallel => "steps of a workflow at the same time",
@@ -115,6 +134,8 @@ impl Key {
             Self::GeneratedSteps => "steps of a workflow that an agent wrote",
             Self::GeneratedParallel => "steps of a workflow that an agent wrote, at the same time",
             Self::GeneratedRuntimeMins => "time for a workflow that an agent wrote, in minutes",
+            Self::InputPrice(_) => "a million tokens that this CLI is told, in US dollars",
+            Self::OutputPrice(_) => "a million tokens that this CLI says, in US dollars",
         }
     }
 
@@ -136,7 +157,7 @@ impl Key {
             Self::BudgetSteps => number(100),
             Self::BudgetParallel => number(10),
             Self::BudgetRuntimeMins => number(30),
-            Self::BudgetCostCents => Setting::Number(None),
+            Self::BudgetCostCents | Self::InputPrice(_) | Self::OutputPrice(_) => Setting::Number(None),
             Self::GeneratedSteps => number(10),
             Self::GeneratedParallel => number(3),
             Self::GeneratedRuntimeMins => number(5),
@@ -156,7 +177,8 @@ impl Key {
             Setting::Number(_) if self == Self::MaxSubagentDepth && matches!(node.value, Value::Int(0)) => {
                 Ok(Setting::Number(Some(0)))
             }
-            Setting::Number(_) if self == Self::BudgetCostCents => cents(at, node),
+            Setting::Number(_) if self == Self::BudgetCostCents => dollars(at, node, CENT),
+            Setting::Number(_) if self.is_price() => dollars(at, node, MICRO),
             Setting::Number(default) => {
                 let value = whole_number(at, node, self.bounds())?;
                 if value.is_none() && default.is_some() {
@@ -166,6 +188,10 @@ impl Key {
                 Ok(Setting::Number(value))
             }
         }
+    }
+
+    fn is_price(self) -> bool {
+        matches!(self, Self::InputPrice(_) | Self::OutputPrice(_))
     }
 
     fn bounds(self) -> Whole {
@@ -190,6 +216,8 @@ impl Key {
             | Self::BudgetSteps
             | Self::GeneratedSteps
             | Self::BudgetCostCents
+            | Self::InputPrice(_)
+            | Self::OutputPrice(_)
             | Self::DefaultAgent
             | Self::ApproveSubagents
             | Self::ApproveTools => (1 << 40, "a whole number, at least 1"),
@@ -205,6 +233,9 @@ impl Key {
             Setting::Number(Some(cents)) if self == Self::BudgetCostCents => {
                 format!("{}.{:02}", cents / 100, cents % 100)
             }
+            Setting::Number(Some(micros)) if self.is_price() => {
+                format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
+            }
             Setting::Number(Some(number)) => number.to_string(),
             Setting::Switch(value) => value.to_string(),
             Setting::Agent(None) => "none".into(),
@@ -213,8 +244,26 @@ impl Key {
     }
 }
 
-/// Dollars, to the cent.
-fn cents(at: &At<'_>, node: &Node) -> Result<Setting, PolicyError> {
+/// A part of a dollar.
+struct Unit {
+    in_a_dollar: f64,
+    least: f64,
+    range: &'static str,
+}
+
+const CENT: Unit = Unit {
+    in_a_dollar: 100.0,
+    least: 0.01,
+    range: "a number of dollars, at least 0.01",
+};
+const MICRO: Unit = Unit {
+    in_a_dollar: 1e6,
+    least: 0.0,
+    range: "a number of dollars, at least 0",
+};
+
+/// Dollars, to this part.
+fn dollars(at: &At<'_>, node: &Node, unit: Unit) -> Result<Setting, PolicyError> {
     const MOST: f64 = 1e9;
     let dollars = match &node.value {
         Value::Int(whole) => *whole as f64,
@@ -224,8 +273,8 @@ fn cents(at: &At<'_>, node: &Node) -> Result<Setting, PolicyError> {
             return Err(at.wrong(node, "a number"));
         }
     };
-    if !(0.01..=MOST).contains(&dollars) {
-        return Err(at.wrong(node, "a number of dollars, at least 0.01"));
+    if !(unit.least..=MOST).contains(&dollars) {
+        return Err(at.wrong(node, unit.range));
     }
-    Ok(Setting::Number(Some((dollars * 100.0).round() as u64)))
+    Ok(Setting::Number(Some((dollars * unit.in_a_dollar).round() as u64)))
 }

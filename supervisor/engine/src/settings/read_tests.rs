@@ -39,6 +39,11 @@ workflows:
   max_depth: 3
   budgets: {max_steps: 50, max_parallel: 5, max_runtime_mins: 10, max_cost_usd: 5.00}
   ai_generated_budgets: {max_steps: 10, max_parallel: 3, max_runtime_mins: 5}
+  prices:
+    claude: {input_per_mtok: 3, output_per_mtok: 15.00}
+    codex: {input_per_mtok: 1.25, output_per_mtok: 10}
+    gemini: {input_per_mtok: 0.3, output_per_mtok: 2.5}
+    stub: {input_per_mtok: 0, output_per_mtok: 0.000001}
 ";
 
 #[test]
@@ -48,6 +53,9 @@ fn every_documented_key_is_read() {
     assert_eq!(settings.default_agent(), Some(Cli::Codex));
     assert_eq!(settings.number(Key::MaxConcurrent), Some(5));
     assert_eq!(settings.number(Key::BudgetCostCents), Some(500));
+    assert_eq!(settings.number(Key::InputPrice(Cli::Codex)), Some(1_250_000));
+    assert_eq!(settings.number(Key::InputPrice(Cli::Stub)), Some(0));
+    assert_eq!(settings.number(Key::OutputPrice(Cli::Stub)), Some(1));
     assert!(settings.is_on(Key::ApproveSubagents) && settings.is_on(Key::ApproveTools));
     // Timeouts above the default need trust; everything else narrows.
     let beyond: Vec<Key> = settings.beyond().into_iter().map(|(key, _, _)| key).collect();

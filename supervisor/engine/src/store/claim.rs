@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rusqlite::{OptionalExtension, Transaction};
+use rusqlite::{Connection, OptionalExtension, Transaction};
 
 use super::task::{Task, task};
 use super::worker::Worker;
@@ -70,7 +70,7 @@ pub(super) fn running(change: &Transaction<'_>) -> rusqlite::Result<u64> {
     change.prepare(sql)?.query_row([], |row| row.get(0))
 }
 
-pub(super) fn next(change: &Transaction<'_>) -> rusqlite::Result<Option<i64>> {
+pub(super) fn next(change: &Connection) -> rusqlite::Result<Option<i64>> {
     let sql = "SELECT t.seq FROM tasks AS t JOIN callers AS c USING (caller) WHERE t.state = 'queued'
         AND (t.session IS NULL OR NOT EXISTS
             (SELECT 1 FROM tasks AS o WHERE o.session = t.session AND o.state IN ('claimed', 'running')))

@@ -5,12 +5,17 @@
 //! dies; what was started is then `failed`. A worker that lost its claim can neither start nor finish the task.
 //! INVARIANT (moves): a state changes only as `State::may_become` says. The types say so to the caller, triggers to SQLite.
 
+mod below;
+mod calls;
 mod claim;
+mod flow;
+mod journal;
 mod moves;
 mod recover;
 mod schema;
 mod state;
 mod task;
+mod waiter;
 mod watch;
 mod worker;
 
@@ -21,7 +26,10 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::database::{self, DatabaseError};
 use crate::state as place;
 
+pub use calls::{Asked, Call, Verdict};
 pub use claim::{Claim, Claimed, Limits};
+pub use flow::{Flow, FlowId, FlowState, FlowStep, NotAFlow, StepState, Used};
+pub use journal::{MOST_TOLD, NewFlow, Pause, StepEnd, StepTask, Taken};
 pub use moves::{Cancel, Running, Started};
 pub use recover::Recovered;
 pub use state::{Ending, State};
@@ -32,7 +40,7 @@ pub use worker::{Life, Worker};
 const FILE: &str = "tasks.db";
 
 /// Milliseconds since 1970.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct Millis(pub u64);
 
 impl Millis {
@@ -66,6 +74,8 @@ pub enum StoreError {
     NotPossible { id: TaskId, is: State, wanted: State },
     #[error("the queue is full: {0} tasks wait")]
     Full(u64),
+    #[error("the task has asked for {0} others that are not over, and may not ask for more before one is")]
+    TooManyBelow(u64),
     #[error("the {what} has {bytes} bytes, and at most {most} are kept")]
     TooLarge {
         what: &'static str,
@@ -74,6 +84,12 @@ pub enum StoreError {
     },
     #[error("a task cannot start others {0} levels deep")]
     TooDeep(u32),
+    #[error("there is no run `{0}` of a workflow")]
+    NoFlow(FlowId),
+    #[error("the run `{0}` is no longer this process's to drive")]
+    FlowLost(FlowId),
+    #[error("the step {1} of the run `{0}` was begun or has ended before")]
+    NoStep(FlowId, usize),
     #[error("the task was stored by another version of this program")]
     Unreadable,
     #[error("cannot find out who this process is: {0}")]

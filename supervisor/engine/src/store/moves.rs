@@ -3,9 +3,10 @@
 use rusqlite::{OptionalExtension, Transaction, params};
 use serde_json::Value;
 
-use super::schema::{DEEPEST, MOST_JSON, MOST_QUEUED};
+use super::journal::begin_task;
+use super::schema::{DEEPEST, MOST_BELOW, MOST_JSON, MOST_QUEUED};
 use super::task::{Entry, New, TaskId, find};
-use super::{Claim, Ending, Failure, Millis, State, Store, StoreError, Sync};
+use super::{Claim, Ending, Failure, Millis, State, Store, StoreError, Sync, waiter};
 
 /// A task that this worker has started. Only who holds it can end it.
 #[derive(Debug)]
@@ -83,6 +84,12 @@ impl Store {
                     request
                 ],
             )?;
+            if let Some(waiter) = &new.waiter {
+                waiter::enter(change, &id, waiter)?;
+            }
+            if let Some(step) = &new.step {
+                begin_task(change, step, &id, now)?;
+            }
             Ok(id)
         })
     }
@@ -202,6 +209,7 @@ impl Store {
             for _ in 0..=DEEPEST {
                 count += change.execute(sql, [before.0])?;
             }
+            change.execute("DELETE FROM flows WHERE finished_at < ?1", [before.0])?;
             change.execute("DELETE FROM callers WHERE caller NOT IN (SELECT caller FROM tasks)", [])?;
             Ok(count)
         })
@@ -233,6 +241,11 @@ fn depth_below(change: &Transaction<'_>, parent: &TaskId) -> Result<u32, Failure
     let parent = find(change, parent)?.ok_or_else(|| StoreError::Missing(parent.clone()))?;
     if parent.depth >= DEEPEST {
         return Err(StoreError::TooDeep(parent.depth + 1).into());
+    }
+    let open = "SELECT count(*) FROM tasks WHERE parent = ?1 AND state IN ('waiting', 'queued', 'claimed', 'running')";
+    let open: u64 = change.query_row(open, [parent.id.as_str()], |row| row.get(0))?;
+    if open >= MOST_BELOW {
+        return Err(StoreError::TooManyBelow(open).into());
     }
     Ok(parent.depth + 1)
 }

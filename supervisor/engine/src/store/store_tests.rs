@@ -32,6 +32,8 @@ fn new(caller: &str) -> New {
         cli: Some(label("codex")),
         request: json!({"prompt": "x"}),
         entry: Entry::Queue,
+        waiter: None,
+        step: None,
     }
 }
 
@@ -469,5 +471,120 @@ proptest! {
             }
         }
         prop_assert!(starts.values().all(|n| *n == 1), "{:?}", starts);
+    }
+}
+
+#[test]
+fn a_task_is_abandoned_when_its_waiter_or_the_task_above_it_is_gone() {
+    let scratch = Scratch::new();
+    let mut store = store(&scratch);
+    let this = Worker::this().expect("this process");
+    let gone = Worker {
+        start: this.start + 1,
+        ..this.clone()
+    };
+    let elsewhere = Worker {
+        namespace: "pid:[1]".into(),
+        ..gone.clone()
+    };
+    for (waiter, abandoned) in [
+        (None, false),
+        (Some(this.clone()), false),
+        (Some(gone.clone()), true),
+        (Some(elsewhere), false),
+    ] {
+        let waited = New { waiter, ..new("a") };
+        let id = store.enqueue(&waited, at(1)).expect("enqueue");
+        assert_eq!(store.is_abandoned(&id).expect("look"), abandoned, "{waited:?}");
+        store.cancel(&id, at(2)).expect("cancel");
+    }
+    // The task above: alive, its worker dead, asked to end, over.
+    for (worker, end, abandoned) in [(&this, None, false), (&gone, None, true), (&this, Some(()), true)] {
+        let parent = store.enqueue(&new("a"), at(1)).expect("enqueue");
+        let claim = taken(store.claim(worker, &MANY, at(1)).expect("claim"));
+        let run = started(&mut store, claim);
+        let below = New {
+            parent: Some(parent.clone()),
+            ..new("a")
+        };
+        let id = store.enqueue(&below, at(1)).expect("enqueue");
+        if end.is_some() {
+            store.cancel(&parent, at(2)).expect("cancel");
+        }
+        assert_eq!(store.is_abandoned(&id).expect("look"), abandoned);
+        store.finish(run, Ending::Done, &json!({}), at(3)).expect("finish");
+        assert!(store.is_abandoned(&id).expect("look"), "the task above is over");
+        store.cancel(&id, at(4)).expect("cancel");
+    }
+}
+
+#[test]
+fn a_task_asks_for_so_many_others_at_once_and_no_more() {
+    let scratch = Scratch::new();
+    let mut store = store(&scratch);
+    let parent = store.enqueue(&new("a"), at(1)).expect("enqueue");
+    let below = New {
+        parent: Some(parent),
+        ..new("a")
+    };
+    let ids: Vec<TaskId> = (0..64)
+        .map(|_| store.enqueue(&below, at(1)).expect("enqueue"))
+        .collect();
+    assert!(matches!(
+        store.enqueue(&below, at(1)),
+        Err(StoreError::TooManyBelow(64))
+    ));
+    store.enqueue(&new("a"), at(1)).expect("others are not held up");
+    store.cancel(&ids[0], at(2)).expect("cancel");
+    store.enqueue(&below, at(3)).expect("enqueue");
+}
+
+#[test]
+fn only_what_came_from_a_task_is_below_it() {
+    let scratch = Scratch::new();
+    let mut store = store(&scratch);
+    let below = |parent: &TaskId, session: &str| New {
+        parent: Some(parent.clone()),
+        session: Some(session.parse().expect("a session")),
+        ..new("a")
+    };
+    let root = store.enqueue(&new("a"), at(1)).expect("enqueue");
+    let other = store.enqueue(&below_none("task-00000001"), at(1)).expect("enqueue");
+    let child = store.enqueue(&below(&root, "task-00000002"), at(1)).expect("enqueue");
+    let grandchild = store.enqueue(&below(&child, "task-00000003"), at(1)).expect("enqueue");
+    for (id, is) in [
+        (&root, false),
+        (&other, false),
+        (&child, true),
+        (&grandchild, true),
+        (&TaskId::fresh(), false),
+    ] {
+        assert_eq!(store.is_below(&root, id).expect("look"), is, "{id}");
+    }
+    assert!(
+        !store.is_below(&child, &root).expect("look"),
+        "the task above is not below"
+    );
+    let listed = store.list_below(&root, None, 10).expect("list");
+    assert_eq!(
+        listed.iter().map(|task| &task.id).collect::<Vec<_>>(),
+        [&grandchild, &child]
+    );
+    assert_eq!(store.list_below(&root, Some(State::Running), 10).expect("list"), []);
+    let session = |text: &str| {
+        store
+            .is_session_below(&root, &text.parse().expect("a session"))
+            .expect("look")
+    };
+    assert_eq!(
+        ["task-00000001", "task-00000002", "task-00000003", "task-00000009"].map(session),
+        [false, true, true, false]
+    );
+}
+
+fn below_none(session: &str) -> New {
+    New {
+        session: Some(session.parse().expect("a session")),
+        ..new("a")
     }
 }

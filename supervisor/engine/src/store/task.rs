@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::journal::StepTask;
 use super::worker::Worker;
 use super::{Millis, State, Store, StoreError};
 use crate::label::Label;
@@ -87,6 +88,10 @@ pub struct New {
     pub cli: Option<Label>,
     pub request: Value,
     pub entry: Entry,
+    /// The process that waits for it: it ends with that.
+    pub waiter: Option<Worker>,
+    /// The step of a workflow that it is; begun in the same change.
+    pub step: Option<StepTask>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -183,7 +188,7 @@ pub(super) fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<State> {
     State::of(&text).ok_or_else(|| wrong(NotATask))
 }
 
-fn json(text: &str) -> rusqlite::Result<Value> {
+pub(super) fn json(text: &str) -> rusqlite::Result<Value> {
     serde_json::from_str(text).map_err(wrong)
 }
 
@@ -194,7 +199,7 @@ pub(super) fn parsed<T: FromStr<Err: std::error::Error + Send + Sync + 'static>>
     row.get::<_, String>(name)?.parse().map_err(wrong)
 }
 
-fn parsed_if<T: FromStr<Err: std::error::Error + Send + Sync + 'static>>(
+pub(super) fn parsed_if<T: FromStr<Err: std::error::Error + Send + Sync + 'static>>(
     row: &Row<'_>,
     name: &str,
 ) -> rusqlite::Result<Option<T>> {
@@ -203,6 +208,6 @@ fn parsed_if<T: FromStr<Err: std::error::Error + Send + Sync + 'static>>(
         .transpose()
 }
 
-fn wrong(error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+pub(super) fn wrong(error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error))
 }

@@ -46,6 +46,11 @@ impl Store {
         })
     }
 
+    /// Is there anything that a worker could take?
+    pub fn has_next(&self) -> Result<bool, StoreError> {
+        self.look(|c| Ok(next(c)?.is_some()))
+    }
+
     /// Changes whenever another process has changed anything. Cheap.
     pub fn version(&self) -> Result<i64, StoreError> {
         self.look(|c| c.pragma_query_value(None, "data_version", |row| row.get(0)))

@@ -4,10 +4,16 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::brief::{Brief, Plan};
+use crate::clauses::{Clause, clauses};
+use crate::context::told::Told;
+use crate::definitions::Cli;
 use crate::store::TaskId;
 
 /// How long a task waits for somebody's yes.
 pub const PATIENCE: Duration = Duration::from_secs(60 * 60);
+/// The part of a prompt that is shown to whoever approves.
+const HEAD: usize = 1200;
 
 /// What is asked: enough to decide on. Texts come from strangers; whoever shows them makes them harmless.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -26,6 +32,30 @@ pub struct Question {
     /// The beginning of the prompt.
     pub prompt_head: String,
     pub prompt_bytes: usize,
+}
+
+impl Question {
+    /// What somebody is asked about a task, before it is one or after.
+    pub(super) fn about(task_id: Option<TaskId>, brief: &Brief, told: &[Told], cli: Cli, plan: &Plan) -> Self {
+        let mut prompt = brief.request.prompt.clone();
+        for told in told {
+            prompt.push_str(&format!("\n\n{}", told.text));
+        }
+        let end = prompt.floor_char_boundary(HEAD);
+        let clause = |clause: Clause| format!("{}: {}", clause.key, clause.here.unwrap_or(clause.value));
+        Self {
+            task_id,
+            description: brief.request.title(),
+            agent: brief.request.agent.as_ref().map(ToString::to_string),
+            cli: cli.word().to_owned(),
+            command: plan.command(cli, None).0,
+            policy: plan.policy.name.clone(),
+            clauses: clauses(&plan.policy).into_iter().map(clause).collect(),
+            timeout_ms: u64::try_from(plan.bounds.timeout.as_millis()).unwrap_or(u64::MAX),
+            prompt_head: prompt.get(..end).unwrap_or_default().to_owned(),
+            prompt_bytes: prompt.len(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

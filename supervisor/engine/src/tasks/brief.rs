@@ -14,9 +14,11 @@ use super::refusal::Refusal;
 use super::request::Request;
 use crate::definitions::tool::{Argument, restrict};
 use crate::definitions::{Cli, Definition, view};
+use crate::endpoint::{self, Endpoint};
 use crate::project::Scene;
 use crate::settings::Settings;
 use crate::settings::bounds::{Bounds, bounds};
+use crate::store::{FlowId, Millis};
 use crate::trust::Standing;
 
 /// Where files that hold a CLI to its tools lie in the sandbox: made for the run, and read-only.
@@ -32,6 +34,18 @@ pub struct Brief {
     pub layers: Vec<Layer>,
     /// The policy that somebody has approved of, or is asked to.
     pub policy_sha256: Option<String>,
+    /// The step of a workflow that it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<OfStep>,
+}
+
+/// Which step, and when the whole workflow ends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OfStep {
+    pub flow: FlowId,
+    pub node: usize,
+    pub until: Millis,
 }
 
 impl Brief {
@@ -78,7 +92,17 @@ impl Brief {
         if let Some(asked) = self.request.timeout {
             bounds.timeout = policy.max_runtime.map_or(asked, |most| most.min(asked));
         }
-        Ok(Plan { policy, bounds, held })
+        // An agent that is held to its tools has no others.
+        let endpoint = match agent.as_ref().and_then(|(agent, _)| agent.tools.as_ref()) {
+            Some(_) => Endpoint::Absent,
+            None => Endpoint::under(&policy),
+        };
+        Ok(Plan {
+            policy,
+            bounds,
+            held,
+            endpoint,
+        })
     }
 }
 
@@ -87,6 +111,7 @@ impl Brief {
 pub struct Plan {
     pub policy: ResolvedPolicy,
     pub bounds: Bounds,
+    pub endpoint: Endpoint,
     held: Vec<Argument>,
 }
 
@@ -103,7 +128,7 @@ impl Plan {
     #[must_use]
     pub fn command(&self, cli: Cli, resume: Option<&crate::sessions::ConversationId>) -> (Vec<String>, Vec<Made>) {
         let mut files = Vec::new();
-        let held: Vec<String> = self
+        let mut held: Vec<String> = self
             .held
             .iter()
             .map(|argument| match argument {
@@ -117,6 +142,9 @@ impl Plan {
                 }
             })
             .collect();
+        if self.endpoint == Endpoint::Offered {
+            held.extend(endpoint::words(cli));
+        }
         let program = cli::program(cli);
         let command = std::iter::once(program).chain(cli::arguments(cli, resume, &held));
         (command.collect(), files)

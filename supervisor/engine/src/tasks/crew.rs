@@ -2,25 +2,32 @@
 //!
 //! INVARIANT: a worker inherits nothing but the environment: no terminal, no open file. One too many finds nothing to do and ends.
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::store::Ready;
+use crate::store::{FlowId, Ready};
 
 /// The argument by which our own program is a worker.
 pub const WORKER: &str = "__worker";
 
+/// The argument by which our own program drives the run of a workflow.
+pub const DRIVER: &str = "__workflow";
+
 /// Our own program, also after its file was replaced.
-pub(super) const OWN: &str = "/proc/self/exe";
+pub(crate) const OWN: &str = "/proc/self/exe";
 
 #[derive(Debug)]
 pub(super) struct Crew {
     project: PathBuf,
     sent: Mutex<Sent>,
+    /// One task follows another: a worker waits a little for the next.
+    more: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -35,7 +42,13 @@ impl Crew {
         Self {
             project,
             sent: Mutex::default(),
+            more: AtomicBool::new(false),
         }
+    }
+
+    /// From now on workers that this process starts are told to wait for its next task.
+    pub(super) fn has_more(&self) {
+        self.more.store(true, Ordering::Relaxed);
     }
 
     /// Has nobody looked for so long? Then it is the caller's turn.
@@ -59,18 +72,33 @@ impl Crew {
         let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         sent.last = Some(Instant::now());
         sent.workers.retain_mut(|worker| matches!(worker.try_wait(), Ok(None)));
+        let patron = std::process::id().to_string();
+        let mut arguments = vec![OsStr::new(WORKER), self.project.as_os_str()];
+        if self.more.load(Ordering::Relaxed) {
+            arguments.push(OsStr::new(&patron));
+        }
         for _ in 0..count {
-            let worker = Command::new(OWN)
-                .arg0("glee-supervisor")
-                .arg(WORKER)
-                .arg(&self.project)
-                .current_dir("/")
-                .stdin(Stdio::null())
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn()?;
-            sent.workers.push(worker);
+            sent.workers.push(self.own(&arguments)?);
         }
         Ok(())
+    }
+
+    /// A process that drives this run.
+    pub(super) fn send_driver(&self, run: &FlowId) -> io::Result<()> {
+        let driver = self.own(&[DRIVER.as_ref(), self.project.as_os_str(), run.as_str().as_ref()])?;
+        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        sent.workers.push(driver);
+        Ok(())
+    }
+
+    fn own(&self, arguments: &[&OsStr]) -> io::Result<Child> {
+        Command::new(OWN)
+            .arg0("glee-supervisor")
+            .args(arguments)
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
     }
 }

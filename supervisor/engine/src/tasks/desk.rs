@@ -10,38 +10,40 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::ask::{self, Answer, Asker, Question};
-use super::brief::{Brief, Plan};
+use super::brief::Brief;
 use super::close;
 use super::crew::Crew;
 use super::intake::{self, Intake};
+use super::job::Bench;
 use super::outcome::{Kept, Outcome};
 use super::refusal::Refusal;
-use super::request::Request;
+use super::request::{Request, Stay};
+use super::scope::Scope;
 use super::shelf;
+use super::step::StepOrder;
+use super::view::{View, view};
 use super::watch::{News, Progress, Watch};
+use super::worker;
 use crate::audit::{Answer as Said, record};
-use crate::clauses::clauses;
 use crate::clock::Moment;
-use crate::definitions::Cli;
 use crate::label::Label;
 use crate::project::Scene;
 use crate::sessions::{SessionId, Sessions};
 use crate::settings::Key;
 use crate::settings::store as configuration;
-use crate::store::{Cancel, Entry, Millis, New, State, Store, Task, TaskId};
+use crate::store::{Cancel, Entry, FlowId, Millis, New, Ready, State, Store, StoreError, TaskId, Verdict, Worker};
 
 /// How often whoever waits sees to it that the queue moves.
 const ROUND: Duration = Duration::from_secs(1);
 /// Tasks that are over are kept for so many milliseconds: as long as the logs.
 const KEPT: u64 = 14 * 86_400_000;
-/// The part of a prompt that is shown to whoever approves.
-const HEAD: usize = 1200;
 
 /// The desk of one project.
 #[derive(Debug)]
 pub struct Desk {
     scene: Scene,
     caller: Label,
+    scope: Scope,
     store: Mutex<Store>,
     crew: Crew,
     /// Once is enough for a desk: sessions expire by the day.
@@ -59,28 +61,6 @@ pub struct Ticket {
     pub cli: String,
 }
 
-/// A task as it stands.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct View {
-    pub task_id: TaskId,
-    pub session_id: Option<SessionId>,
-    pub state: State,
-    pub description: String,
-    pub agent: Option<String>,
-    pub cli: Option<String>,
-    pub caller: String,
-    pub parent: Option<TaskId>,
-    pub depth: u32,
-    pub created_at: Millis,
-    pub started_at: Option<Millis>,
-    pub finished_at: Option<Millis>,
-    pub cancel_asked: bool,
-    /// What it is doing now.
-    pub doing: Option<String>,
-    /// Once it is over.
-    pub outcome: Option<Outcome>,
-}
-
 /// What waiting came to.
 #[derive(Debug)]
 pub enum Waited {
@@ -92,15 +72,30 @@ pub enum Waited {
 impl Desk {
     /// Opens the desk of a project. Between callers the queue is fair.
     pub fn open(scene: Scene, caller: Label) -> Result<Self, Refusal> {
+        Self::reaching(scene, caller, Scope::Project)
+    }
+
+    /// The desk of a task that runs, for the agent that works on it.
+    pub fn of_task(scene: Scene, task: TaskId) -> Result<Self, Refusal> {
+        let caller = intake::label(&format!("in-{task}")).ok_or(StoreError::Unreadable)?;
+        Self::reaching(scene, caller, Scope::Below(task))
+    }
+
+    fn reaching(scene: Scene, caller: Label, scope: Scope) -> Result<Self, Refusal> {
         let store = Mutex::new(Store::open(&scene.project)?);
         let crew = Crew::new(scene.project.clone());
         Ok(Self {
             scene,
             caller,
+            scope,
             store,
             crew,
             tidied: AtomicBool::new(false),
         })
+    }
+
+    pub(super) fn caller(&self) -> &Label {
+        &self.caller
     }
 
     #[must_use]
@@ -109,20 +104,38 @@ impl Desk {
     }
 
     /// A thread that panicked leaves no transaction behind: the store is whole.
-    pub(super) fn store(&self) -> MutexGuard<'_, Store> {
+    pub(crate) fn store(&self) -> MutexGuard<'_, Store> {
         self.store.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Is the task one that this desk is for?
+    pub(super) fn reach(&self, id: &TaskId) -> Result<(), Refusal> {
+        self.scope.check(id, &self.store())
     }
 
     /// Takes a task, if it can be worked on and nobody objects, and sees to it that it starts.
     pub fn submit(&self, request: Request, asker: Asker<'_>) -> Result<Ticket, Refusal> {
+        self.take(request, None, asker)
+    }
+
+    /// The same for the step of a workflow: its beginning is written down in the same change as the task.
+    pub(crate) fn submit_step(&self, request: Request, step: StepOrder, asker: Asker<'_>) -> Result<Ticket, Refusal> {
+        self.crew.has_more();
+        self.take(request, Some(step), asker)
+    }
+
+    fn take(&self, mut request: Request, step: Option<StepOrder>, asker: Asker<'_>) -> Result<Ticket, Refusal> {
         let settings = configuration::load(&self.scene)?.settings;
         let Intake { mut brief, cli, plan } = {
             let store = self.store();
+            self.scope.adopt(&mut request, &store)?;
             intake::take(request, &self.scene, &settings, &store)?
         };
+        brief.step = step.as_ref().map(StepOrder::of);
+        let told = step.as_ref().map_or(&[][..], |step| &step.told);
         let entry = if settings.is_on(Key::ApproveSubagents) {
             brief.policy_sha256 = Some(plan.policy.sha256());
-            self.approval(&brief, cli, &plan, asker)?
+            self.approval(&Question::about(None, &brief, told, cli, &plan), &brief, asker)?
         } else {
             Entry::Queue
         };
@@ -134,6 +147,11 @@ impl Desk {
         }
         let session = intake::session(&brief, cli, &sessions)?;
         let agent = intake::label(brief.request.agent.as_ref().map_or("", |name| name.as_str()));
+        let waiter = match (brief.request.stay, entry) {
+            (Stay::WithAsker, Entry::Queue) => Some(Worker::this().map_err(StoreError::Worker)?),
+            // Nobody waits for somebody's approval.
+            (Stay::WithAsker, Entry::Approval) | (Stay::Alone, _) => None,
+        };
         let new = New {
             caller: self.caller.clone(),
             parent: brief.request.parent.clone(),
@@ -142,6 +160,8 @@ impl Desk {
             cli: intake::label(cli.word()),
             request: brief.json(),
             entry,
+            waiter,
+            step: step.map(StepOrder::task),
         };
         let stored = self.store().enqueue(&new, Millis::now());
         let task_id = stored.inspect_err(|_| {
@@ -168,9 +188,9 @@ impl Desk {
         })
     }
 
-    fn approval(&self, brief: &Brief, cli: Cli, plan: &Plan, asker: Asker<'_>) -> Result<Entry, Refusal> {
+    fn approval(&self, question: &Question, brief: &Brief, asker: Asker<'_>) -> Result<Entry, Refusal> {
         match asker {
-            Asker::Now(ask) => match ask(&question(None, brief, cli, plan)) {
+            Asker::Now(ask) => match ask(question) {
                 Answer::Yes => Ok(Entry::Queue),
                 Answer::No => {
                     self.answered(Said::Denied, None, brief);
@@ -186,6 +206,7 @@ impl Desk {
     pub fn status(&self, id: &TaskId) -> Result<View, Refusal> {
         self.sweep()?;
         let store = self.store();
+        self.scope.check(id, &store)?;
         let task = store.get(id)?;
         view(task, &store)
     }
@@ -194,7 +215,7 @@ impl Desk {
     pub fn list(&self, state: Option<State>, most: u32) -> Result<Vec<View>, Refusal> {
         self.sweep()?;
         let store = self.store();
-        let tasks = store.list(state, most)?;
+        let tasks = self.scope.list(state, most, &store)?;
         tasks.into_iter().map(|task| view(task, &store)).collect()
     }
 
@@ -202,7 +223,7 @@ impl Desk {
     pub fn open_tasks(&self, most: u32) -> Result<Vec<View>, Refusal> {
         self.sweep()?;
         let store = self.store();
-        let tasks = store.open_tasks(most)?;
+        let tasks = self.scope.open_tasks(most, &store)?;
         tasks.into_iter().map(|task| view(task, &store)).collect()
     }
 
@@ -242,20 +263,31 @@ impl Desk {
 
     /// Ends a task that has not started, and asks the worker of one that has; those that it asked for as well.
     pub fn cancel(&self, id: &TaskId) -> Result<Cancel, Refusal> {
-        close::cancel(id, &mut self.store(), &self.scene)
+        let mut store = self.store();
+        self.scope.check(id, &store)?;
+        close::cancel(id, &mut store, &self.scene)
     }
 
     /// What somebody is asked about a task that waits for approval.
     pub fn question(&self, id: &TaskId) -> Result<Question, Refusal> {
+        self.reach(id)?;
         let task = self.store().get(id)?;
         let (brief, cli) = intake::read(&task)?;
+        let told = match &brief.step {
+            Some(step) => worker::told(step, &self.store())?,
+            None => Vec::new(),
+        };
         let settings = configuration::load(&self.scene)?.settings;
         let plan = brief.plan(cli, &settings, &self.scene)?;
-        Ok(question(Some(task.id), &brief, cli, &plan))
+        Ok(Question::about(Some(task.id), &brief, &told, cli, &plan))
     }
 
-    /// Somebody approves of it.
+    /// Somebody approves of a task, or of a call that waits.
     pub fn approve(&self, id: &TaskId) -> Result<(), Refusal> {
+        self.scope.decides()?;
+        if self.decide_call(id, Verdict::Approved)? {
+            return Ok(());
+        }
         self.sweep()?;
         self.store().approve(id)?;
         self.enter(Said::Approved, id)?;
@@ -280,6 +312,10 @@ impl Desk {
 
     /// Somebody does not.
     pub fn deny(&self, id: &TaskId) -> Result<(), Refusal> {
+        self.scope.decides()?;
+        if self.decide_call(id, Verdict::Denied)? {
+            return Ok(());
+        }
         self.sweep()?;
         let kept = Kept::failed(Refusal::Denied.to_string(), None);
         {
@@ -305,7 +341,16 @@ impl Desk {
             close::all(&lost, &mut store, &self.scene)?;
             store.ready(&limits, Millis::now())?
         };
+        let bench = || Bench::open(&self.scene.project).map_err(Refusal::Files);
+        if most == 1 && ready == Ready::Now(1) && bench()?.is_awaited(std::process::id()) {
+            return Ok(());
+        }
         self.crew.send(ready, most).map_err(Refusal::Worker)
+    }
+
+    /// A process of its own that drives the run of a workflow.
+    pub(crate) fn send_driver(&self, run: &FlowId) -> Result<(), Refusal> {
+        self.crew.send_driver(run).map_err(Refusal::Worker)
     }
 
     /// What nobody approved of in time is over.
@@ -320,53 +365,8 @@ impl Desk {
     }
 }
 
-fn view(task: Task, store: &Store) -> Result<View, Refusal> {
-    let outcome = Outcome::of(&task);
-    let doing = match task.state {
-        State::Running => store.doing(&task.id)?.map(|(_, text)| text),
-        State::Waiting | State::Queued | State::Claimed => None,
-        State::Done | State::Failed | State::Cancelled | State::Timeout => None,
-    };
-    let title = Brief::read(&task.request).map(|brief| brief.request.title());
-    Ok(View {
-        description: title.unwrap_or_default(),
-        task_id: task.id,
-        session_id: task.session,
-        state: task.state,
-        agent: task.agent.map(String::from),
-        cli: task.cli.map(String::from),
-        caller: task.caller.into(),
-        parent: task.parent,
-        depth: task.depth,
-        created_at: task.created_at,
-        started_at: task.started_at,
-        finished_at: task.finished_at,
-        cancel_asked: task.cancel_asked,
-        doing,
-        outcome,
-    })
-}
-
 /// Threads share it: the server has one for each call.
 const _: fn() = || {
     fn shared<T: Send + Sync>() {}
     shared::<Desk>();
 };
-
-fn question(task_id: Option<TaskId>, brief: &Brief, cli: Cli, plan: &Plan) -> Question {
-    let prompt = &brief.request.prompt;
-    let end = prompt.floor_char_boundary(HEAD);
-    let clause = |clause: crate::clauses::Clause| format!("{}: {}", clause.key, clause.here.unwrap_or(clause.value));
-    Question {
-        task_id,
-        description: brief.request.title(),
-        agent: brief.request.agent.as_ref().map(ToString::to_string),
-        cli: cli.word().to_owned(),
-        command: plan.command(cli, None).0,
-        policy: plan.policy.name.clone(),
-        clauses: clauses(&plan.policy).into_iter().map(clause).collect(),
-        timeout_ms: u64::try_from(plan.bounds.timeout.as_millis()).unwrap_or(u64::MAX),
-        prompt_head: prompt.get(..end).unwrap_or_default().to_owned(),
-        prompt_bytes: prompt.len(),
-    }
-}

@@ -208,6 +208,7 @@ impl Listener {
                 self.tools += 1;
                 return text(event, "name").map(str::to_owned);
             }
+            "usage" => self.count(event.get("usage")),
             "say" => self.answer.write(text(event, "text").unwrap_or_default().as_bytes()),
             "end" => {
                 self.turn = Some(match text(event, "error") {

@@ -56,6 +56,7 @@ pub(super) fn take(mut request: Request, scene: &Scene, settings: &Settings, sto
         layers,
         request,
         policy_sha256: None,
+        step: None,
     };
     let plan = brief.plan(cli, settings, scene)?;
     Ok(Intake { brief, cli, plan })
@@ -67,14 +68,20 @@ fn above(request: &Request, settings: &Settings, store: &Store) -> Result<Vec<La
         return Ok(Vec::new());
     };
     let parent = store.get(parent)?;
+    nests(&parent, settings)?;
+    if parent.state != State::Running || parent.cancel_asked {
+        return Err(Refusal::ParentOver(parent.id));
+    }
+    Ok(read(&parent)?.0.layers)
+}
+
+/// May this task ask for others?
+pub(super) fn nests(parent: &Task, settings: &Settings) -> Result<(), Refusal> {
     let (depth, most) = (parent.depth + 1, settings.number(Key::MaxSubagentDepth).unwrap_or(0));
     if u64::from(depth) > most {
         return Err(Refusal::Nested { depth, most });
     }
-    if parent.state != State::Running {
-        return Err(Refusal::ParentOver(parent.id));
-    }
-    Ok(read(&parent)?.0.layers)
+    Ok(())
 }
 
 /// A conversation goes on with whom it was held, unless the caller names another. Returns that CLI.

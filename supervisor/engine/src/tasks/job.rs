@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::brief::Made;
 use super::layers::{Layer, LayerError, narrowed};
+use crate::endpoint::{Endpoint, Server};
 use crate::folder::Folder;
 use crate::project::Scene;
 use crate::store::{Store, StoreError, TaskId};
@@ -36,6 +37,7 @@ pub struct Job {
     pub files: Vec<Made>,
     /// Where the CLI's own conversation is kept, and below its home where the CLI keeps it.
     pub conversation: Option<(PathBuf, PathBuf)>,
+    pub endpoint: Endpoint,
     /// The process that waits for the run. Without it there is no run.
     pub worker: u32,
 }
@@ -76,6 +78,15 @@ impl Job {
             uid,
             gid,
         })
+    }
+
+    /// Who serves the task's endpoint.
+    #[must_use]
+    pub fn server(&self, project: &Path) -> Server {
+        Server {
+            project: project.to_owned(),
+            task: self.task.clone(),
+        }
     }
 
     #[must_use]
@@ -162,9 +173,35 @@ impl Bench {
 
     /// The right to wait for the rest of the minute; `None` if another worker has it.
     pub(super) fn linger(&self) -> Option<fs::File> {
+        self.right("later.lock")
+    }
+
+    /// The right to wait for the next task of a patron; `None` if another worker has it.
+    pub(super) fn idle(&self, patron: u32) -> Option<fs::File> {
+        self.right(&idle(patron))
+    }
+
+    /// It is given up. Whoever still looks at the file finds nobody.
+    pub(super) fn leave(&self, patron: u32, right: fs::File) {
+        // One that stays is empty.
+        let _ = fs::remove_file(self.dir.join(idle(patron)));
+        drop(right);
+    }
+
+    /// Does a worker wait for the next task of this patron? Whoever asks does not look like one.
+    pub(super) fn is_awaited(&self, patron: u32) -> bool {
+        let lock = fs::File::open(self.dir.join(idle(patron))).ok();
+        lock.is_some_and(|lock| matches!(lock.try_lock_shared(), Err(fs::TryLockError::WouldBlock)))
+    }
+
+    fn right(&self, name: &str) -> Option<fs::File> {
         let mut options = OpenOptions::new();
         let lock = options.create(true).truncate(false).write(true).mode(0o600);
-        let lock = lock.open(self.dir.join("later.lock")).ok()?;
+        let lock = lock.open(self.dir.join(name)).ok()?;
         lock.try_lock().is_ok().then_some(lock)
     }
+}
+
+fn idle(patron: u32) -> String {
+    format!("idle-{patron}.lock")
 }

@@ -2,6 +2,7 @@
 
 pub mod ask;
 pub mod brief;
+mod calls;
 pub mod cli;
 mod close;
 mod crew;
@@ -12,13 +13,17 @@ pub mod job;
 pub mod layers;
 pub mod outcome;
 pub mod output;
+pub mod own;
 pub mod process;
 mod record;
 pub mod refusal;
 pub mod request;
+mod scope;
 pub mod select;
 mod shelf;
+mod step;
 pub mod verdict;
+mod view;
 pub mod watch;
 pub mod worker;
 
@@ -26,10 +31,13 @@ pub mod worker;
 pub const TASK_VARIABLE: &str = "GLEE_TASK";
 
 pub use ask::{Answer, Asker, Question};
-pub use crew::WORKER;
-pub use desk::{Desk, Ticket, View, Waited};
+pub(crate) use crew::OWN;
+pub use crew::{DRIVER, WORKER};
+pub use desk::{Desk, Ticket, Waited};
 pub use outcome::{Indexed, Outcome, Word};
 pub use refusal::Refusal;
-pub use request::{Permissions, Request};
+pub use request::{Permissions, Request, Stay};
 pub use shelf::forget;
+pub(crate) use step::StepOrder;
+pub use view::View;
 pub use watch::{News, Progress, Watch};

@@ -207,12 +207,27 @@ fn end(worked: &Worked, report: Option<&Value>) -> End {
 
 /// Requests that the broker passed on; `None` where the model is not reached through it.
 fn model_requests(report: &Value) -> Option<u64> {
+    let of = broker(report)?;
+    Some(of("requests").saturating_sub(of("refused")))
+}
+
+/// Input and output, as the broker counted them in the vendor's answers, where nothing that runs inside has a say. `None` where it
+/// was not asked, or the vendor did not tell.
+fn counted(report: &Value) -> Option<(u64, u64)> {
+    let of = broker(report)?;
+    Some((of("input_tokens"), of("output_tokens"))).filter(|counted| *counted != (0, 0))
+}
+
+fn broker(report: &Value) -> Option<impl Fn(&str) -> u64> {
     let model = report.get("model").filter(|model| model.is_object())?;
-    if model.get("access").and_then(Value::as_str) != Some("broker") {
-        return None;
-    }
-    let of = |key| model.pointer(&format!("/usage/{key}")).and_then(Value::as_u64);
-    Some(of("requests").unwrap_or(0).saturating_sub(of("refused").unwrap_or(0)))
+    let is_broker = model.get("access").and_then(Value::as_str) == Some("broker");
+    let of = move |key: &str| {
+        model
+            .pointer(&format!("/usage/{key}"))
+            .and_then(Value::as_u64)
+            .unwrap_or(0)
+    };
+    is_broker.then_some(of)
 }
 
 fn facts(heard: &Listener, report: Option<&Value>) -> Facts {
@@ -224,11 +239,12 @@ fn facts(heard: &Listener, report: Option<&Value>) -> Facts {
         .and_then(|report| report.get("denials_omitted"))
         .and_then(Value::as_u64);
     let run_id = report.and_then(|report| report.get("run_id")).and_then(Value::as_str);
+    let (input, output) = report.and_then(counted).unzip();
     Facts {
         run_id: run_id.map(str::to_owned),
         output_whole: Some(heard.answer().is_whole()),
-        input_tokens: heard.tokens().input,
-        output_tokens: heard.tokens().output,
+        input_tokens: input.or(heard.tokens().input),
+        output_tokens: output.or(heard.tokens().output),
         tool_calls: heard.tools().into(),
         denials: list("denials") + omitted.unwrap_or(0),
         changed_files: list("changed_files"),

@@ -28,6 +28,25 @@ fn the_model_counts_only_where_the_broker_counts() {
 }
 
 #[test]
+fn tokens_are_the_brokers_where_it_counted_any() {
+    let usage = |usage| json!({"model": {"access": "broker", "usage": usage}});
+    assert_eq!(
+        counted(&usage(json!({"input_tokens": 110, "output_tokens": 7}))),
+        Some((110, 7))
+    );
+    assert_eq!(
+        counted(&usage(json!({"input_tokens": 0, "output_tokens": 7}))),
+        Some((0, 7))
+    );
+    assert_eq!(counted(&usage(json!({"requests": 2}))), None);
+    assert_eq!(
+        counted(&json!({"model": {"access": "host", "usage": {"input_tokens": 1}}})),
+        None
+    );
+    assert_eq!(counted(&json!({"model": null})), None);
+}
+
+#[test]
 fn the_reason_is_what_was_said_last() {
     let said = last_of(&format!("first {} last\n", "ä".repeat(2000)));
     assert!(said.len() <= COMPLAINT && said.ends_with("last"));

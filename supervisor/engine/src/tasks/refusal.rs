@@ -121,6 +121,7 @@ impl Refusal {
             Self::Unapproved | Self::OtherPolicy => Some("ask for the task again".into()),
             Self::Nested { .. } => Some("`subagents.max_depth` in a trusted configuration allows it".into()),
             Self::ParentOver(_) | Self::NoTimeLeft => None,
+            Self::Store(StoreError::TooManyBelow(_)) => Some("wait for one of them, or cancel it".into()),
             Self::Store(_) => None,
             Self::Worker(_) | Self::Files(_) => Some("check the permissions of the state directory".into()),
             Self::Scene(_) => None,

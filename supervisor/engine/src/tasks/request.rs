@@ -47,6 +47,19 @@ pub struct Request {
     /// The task that asks for this one. Never the caller's to say.
     #[serde(skip)]
     pub parent: Option<TaskId>,
+    /// Whether somebody waits for it. Never the caller's to say.
+    #[serde(skip)]
+    pub stay: Stay,
+}
+
+/// How long a task is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stay {
+    /// Also when nobody waits for it.
+    #[default]
+    Alone,
+    /// As long as the process that asks for it lives: it waits for the task, and nobody else would hear of it.
+    WithAsker,
 }
 
 impl Request {
@@ -63,6 +76,7 @@ impl Request {
             permissions: None,
             timeout: None,
             parent: None,
+            stay: Stay::Alone,
         }
     }
 

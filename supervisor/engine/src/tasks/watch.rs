@@ -12,7 +12,7 @@ use crate::store::{State, TaskId};
 
 /// How often the store is looked at, by how long the wait is already: a short one should not become a longer one.
 const LOOKS: [(Duration, Duration); 2] = [
-    (Duration::from_secs(1), Duration::from_millis(2)),
+    (Duration::from_secs(1), Duration::from_millis(1)),
     (Duration::from_secs(10), Duration::from_millis(10)),
 ];
 const LAST_LOOK: Duration = Duration::from_millis(25);
@@ -64,6 +64,18 @@ impl<'d> Watch<'d> {
         }
     }
 
+    /// Follows one more, by this number.
+    pub fn add(&mut self, index: usize, id: TaskId) {
+        self.tasks.push(Followed {
+            index,
+            id,
+            state: None,
+            note: 0,
+        });
+        self.version = None;
+        self.begun = Instant::now();
+    }
+
     /// Are all of them over?
     #[must_use]
     pub fn is_over(&self) -> bool {
@@ -82,6 +94,9 @@ impl<'d> Watch<'d> {
         }
         let mut left = Vec::new();
         for mut task in std::mem::take(&mut self.tasks) {
+            if task.state.is_none() {
+                self.desk.reach(&task.id)?;
+            }
             let state = self.desk.store().state(&task.id)?;
             if state.is_final() {
                 let whole = self.desk.store().get(&task.id)?;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use glee_sandbox::sys::{event, process as sys};
 
-use super::brief::Brief;
+use super::brief::{Brief, OfStep};
 use super::cli;
 use super::close;
 use super::crew::OWN;
@@ -20,12 +20,13 @@ use super::intake;
 use super::job::{Bench, Job};
 use super::outcome::Kept;
 use super::process::{self, Sound, Worked};
-use super::record::{self, Record, Told};
+use super::record::{self, Record, Told as Spoken};
 use super::refusal::Refusal;
 use super::select::SelectCliError;
 use super::shelf::Shelf;
 use crate::clock::Moment;
 use crate::context::preview::{Asked, preview};
+use crate::context::told::Told;
 use crate::definitions::Cli;
 use crate::logs::Logs;
 use crate::project::Scene;
@@ -39,11 +40,14 @@ use crate::store::{Claim, Claimed, Millis, Running, Started, Store, StoreError, 
 const SLACK: Duration = Duration::from_secs(60);
 /// How often a wish to cancel is looked for.
 const LOOK: Duration = Duration::from_millis(100);
+/// How long a worker without work waits for more, and how often it looks.
+const IDLE: Duration = Duration::from_millis(100);
+const GLANCE: Duration = Duration::from_millis(1);
 /// What the agent does is not noted more often.
 const NOTES: Duration = Duration::from_millis(300);
 
-/// Works until there is nothing to do.
-pub fn work(project: &Path) -> Result<(), Refusal> {
+/// Works until there is nothing to do. `patron`: a process that will have more in a moment, and is waited for a little.
+pub fn work(project: &Path, patron: Option<u32>) -> Result<(), Refusal> {
     // Who started us may go, and its terminal with it. Only the leader of a group cannot; it has left already.
     let _ = sys::setsid();
     // Nor does what it had blocked or ignored count here. Who does not read its prompt must not end us.
@@ -59,6 +63,7 @@ pub fn work(project: &Path) -> Result<(), Refusal> {
         let lost = store.recover(Millis::now())?.over;
         close::all(&lost, &mut store, &scene)?;
         match store.claim(&this, &intake::limits(&settings), Millis::now())? {
+            Claimed::Nothing if rest(patron, &bench, &store)? => {}
             Claimed::Nothing | Claimed::Busy => return Ok(()),
             Claimed::Later(wait) => {
                 lingers = lingers.or_else(|| bench.linger());
@@ -73,6 +78,27 @@ pub fn work(project: &Path) -> Result<(), Refusal> {
             }
         }
     }
+}
+
+/// Waits a little for more to do. False: it is time to end.
+///
+/// A patron that has queued a task and sees the lock held need not start a worker: after it is given up the queue is looked at
+/// once more.
+fn rest(patron: Option<u32>, bench: &Bench, store: &Store) -> Result<bool, Refusal> {
+    let Some((patron, right)) = patron.and_then(|patron| Some((patron, bench.idle(patron)?))) else {
+        return Ok(false);
+    };
+    let begun = Instant::now();
+    let mut seen = None;
+    while begun.elapsed() < IDLE {
+        thread::sleep(GLANCE);
+        let version = store.version()?;
+        if seen.replace(version) != Some(version) && store.has_next()? {
+            return Ok(true);
+        }
+    }
+    bench.leave(patron, right);
+    Ok(store.has_next()?)
 }
 
 /// One task, from the claim to its end.
@@ -90,6 +116,9 @@ fn one(claim: Claim, scene: &Scene, settings: &Settings, store: &mut Store, benc
     let logs = Logs::open(&scene.project, Moment::now()).ok();
     let sessions = Sessions::open(&scene.project).ok();
     let until = Millis::now().after(ready.bounds.timeout + SLACK);
+    if store.is_abandoned(&task.id)? {
+        close::cancel(&task.id, store, scene)?;
+    }
     let running = match store.start(claim, until, Millis::now()) {
         Ok(Started::Running(running)) => running,
         Ok(Started::Cancelled) => return close::over(&task.id, store, scene),
@@ -100,7 +129,7 @@ fn one(claim: Claim, scene: &Scene, settings: &Settings, store: &mut Store, benc
     let worked = run(&ready, &running, scene, store, &mut record);
     let report = bench.reported(&task.id);
     let shelf = Shelf::open(&scene.project).ok();
-    let said = Told {
+    let said = Spoken {
         sessions: sessions.as_ref(),
         shelf: shelf.as_ref(),
         prompt: &ready.brief.request.prompt,
@@ -147,12 +176,24 @@ fn prepare(claim: &Claim, scene: &Scene, settings: &Settings, store: &Store, ben
         let left = left.and_then(|left| left.checked_sub(SLACK));
         bounds.timeout = bounds.timeout.min(left.ok_or(Refusal::NoTimeLeft)?);
     }
+    let told = match &brief.step {
+        None => Vec::new(),
+        Some(step) => {
+            let left = step.until.since(Millis::now());
+            bounds.timeout = bounds.timeout.min(left);
+            if bounds.timeout.is_zero() {
+                return Err(Refusal::NoTimeLeft);
+            }
+            told(step, store)?
+        }
+    };
     let resume = Resumption::of(&brief, cli, settings, scene)?;
     let told = preview(
         &Asked {
             agent: brief.request.agent.as_ref().map(|name| name.as_str()),
             inputs: brief.request.inputs.clone(),
             session: resume.told().map(|id| id.as_str()),
+            told: &told,
             task: &brief.request.prompt,
         },
         scene,
@@ -174,6 +215,7 @@ fn prepare(claim: &Claim, scene: &Scene, settings: &Settings, store: &Store, ben
         time_ms: u64::try_from(bounds.timeout.as_millis()).unwrap_or(u64::MAX),
         files,
         conversation: place,
+        endpoint: plan.endpoint,
         worker: std::process::id(),
     };
     bench.put(&job).map_err(Refusal::Files)?;
@@ -188,6 +230,12 @@ fn prepare(claim: &Claim, scene: &Scene, settings: &Settings, store: &Store, ben
         bounds,
         command,
     })
+}
+
+/// What the agent of a workflow's step is told besides its task.
+pub(super) fn told(step: &OfStep, store: &Store) -> Result<Vec<Told>, Refusal> {
+    let stored = store.flow_told(&step.flow, step.node)?.unwrap_or_default();
+    Ok(serde_json::from_value(stored).map_err(|_| StoreError::Unreadable)?)
 }
 
 /// How the session goes on.
@@ -277,7 +325,11 @@ fn run(
                 }
                 // A task that is over by now needs none. One that cannot be opened yet is tried again.
                 watch = watch.or_else(|| Store::open(&scene.project).ok());
-                if let Some(Ok(true)) = watch.as_ref().map(|watch| watch.is_cancel_asked(running)) {
+                let is_unwanted = watch.as_ref().is_some_and(|watch| {
+                    watch.is_cancel_asked(running).is_ok_and(|asked| asked)
+                        || watch.is_abandoned(running.id()).is_ok_and(|gone| gone)
+                });
+                if is_unwanted {
                     stop.store(true, Ordering::Relaxed);
                     return;
                 }

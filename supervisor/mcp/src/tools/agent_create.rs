@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Call, Effect, Entry, Failure, apart, object};
 use crate::answer;
-use crate::ask::{self, Means, Reply};
+use crate::gate::{self, Gate};
 use crate::server::Server;
 
 /// How much of a prompt a person is shown.
@@ -78,42 +78,14 @@ struct Created {
 }
 
 async fn run(server: Server, mut call: Call) -> Result<CallToolResponse, Failure> {
-    // Exactly this is what a person says yes to.
-    let about = format!(
-        "glee_agent_create {}",
-        Value::Object(call.params.arguments.clone().unwrap_or_default())
-    );
+    let given = call.params.arguments.clone();
     let asked: Asked = call.read()?;
     let message = question(&asked);
     let new = new(asked)?;
-    let reply = match Means::of(&call.context) {
-        Means::Request => ask::request(&call.context, message).await,
-        Means::Retry => {
-            let handle = call.params.request_state.as_deref();
-            match server
-                .waiting()
-                .answered(&about, handle, call.params.input_responses.as_ref())
-            {
-                Some(reply) => reply,
-                None => {
-                    let put = server.waiting().put(&about, message);
-                    return put
-                        .map(Into::into)
-                        .ok_or_else(|| Failure::internal("the question cannot be put"));
-                }
-            }
-        }
-        Means::Not => Reply::Nobody,
-    };
-    match reply {
-        Reply::Yes => {}
-        Reply::No => return Err(Failure::told("approval was denied")),
-        Reply::Nobody => {
-            return Err(
-                Failure::told("a new agent needs the user's approval, and this client cannot ask for it")
-                    .with_help("the user can run `glee-supervisor agents create`"),
-            );
-        }
+    call.params.arguments = given;
+    match gate::ask(&server, &call, message).await? {
+        Gate::Open => {}
+        Gate::Ask(ask) => return Ok((*ask).into()),
     }
     let agent = apart(move || create(new, server.scene())).await??;
     let created = Created {

@@ -13,6 +13,10 @@ mod task_list;
 mod task_result;
 mod task_status;
 mod task_view;
+mod workflow;
+mod workflow_create;
+mod workflow_status;
+mod workflow_view;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -71,6 +75,9 @@ pub(crate) const ALL: &[&Entry] = &[
     &memory_add::ENTRY,
     &memory_search::ENTRY,
     &policy_explain::ENTRY,
+    &workflow::ENTRY,
+    &workflow_status::ENTRY,
+    &workflow_create::ENTRY,
 ];
 
 impl Entry {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use glee_engine::explain::{Explained, Question, explain};
 use glee_engine::run::{self, Options};
+use glee_engine::tasks::own::to_look;
 use glee_policy::Flags;
 use glee_sandbox::answer::Use;
 use serde::{Deserialize, Serialize};
@@ -90,6 +91,11 @@ async fn run(server: Server, mut call: Call) -> Result<rmcp::model::CallToolResp
     {
         return Err(Failure::told("`policy` must be the name of a profile, not a file"));
     }
+    if asked.policy.is_some() && server.of_task().is_some() {
+        return Err(Failure::told(
+            "`policy` is not yours to choose: the answer is for your own sandbox",
+        ));
+    }
     let questions = questions(&asked, &server.scene().project)?;
     let policy = asked.policy;
     let answers = apart(move || answers(&server, policy, &questions)).await??;
@@ -133,10 +139,25 @@ fn answers(server: &Server, policy: Option<String>, questions: &[Question]) -> R
         timeout: None,
     };
     let command = vec![OsString::from("/bin/sh")];
-    let options = Options::to_look(policy, Some(scene.project.clone()), flags, command);
+    let mut options = Options::to_look(policy, Some(scene.project.clone()), flags, command);
+    let job = server.of_task().map(|task| to_look(scene, task)).transpose()?;
+    let tell = if job.is_some() { seen_inside } else { |answer| answer };
+    options.job = job;
     let prepared = run::prepare(&options, "explain")?;
     Ok(questions
         .iter()
-        .map(|question| explain(&prepared, scene, question))
+        .map(|question| tell(explain(&prepared, scene, question)))
         .collect())
+}
+
+/// Without what is known of the host only: what lies there, where the clause was written, and what would change it.
+fn seen_inside(answer: Explained) -> Explained {
+    Explained {
+        exists: answer.exists.filter(|_| answer.allowed),
+        leads_to: answer.leads_to.filter(|_| answer.allowed),
+        origin: None,
+        note: None,
+        hint: None,
+        ..answer
+    }
 }

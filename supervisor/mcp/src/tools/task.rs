@@ -2,7 +2,7 @@
 
 use glee_engine::store::State;
 use glee_engine::tasks::request::{MOST_DESCRIPTION, MOST_PROMPT};
-use glee_engine::tasks::{Request, Ticket, Waited};
+use glee_engine::tasks::{Request, Stay, Ticket, Waited};
 use rmcp::model::{CallToolResponse, CreateTaskResult, Task, TaskStatus};
 use serde_json::{Value, json};
 
@@ -73,7 +73,7 @@ async fn run(server: Server, mut call: Call) -> Result<CallToolResponse, Failure
     if !has_description && !given.contains_key("session_id") {
         return Err(Failure::told("`description` is missing").with_help("say in 3 to 5 words what the task is"));
     }
-    let request: Request = serde_json::from_value(Value::Object(given)).map_err(|error| {
+    let mut request: Request = serde_json::from_value(Value::Object(given)).map_err(|error| {
         Failure::told(format!("the arguments do not fit: {}", cut(&error.to_string())))
             .with_help("see the tool's input schema")
     })?;
@@ -82,6 +82,17 @@ async fn run(server: Server, mut call: Call) -> Result<CallToolResponse, Failure
             "`description` has at most {MOST_DESCRIPTION} bytes"
         )));
     }
+    // Older clients declare tasks too, and do not know what to do with one.
+    let knows_tasks = call
+        .context
+        .client_capabilities()
+        .is_some_and(|can| can.supports_tasks());
+    let polls = knows_tasks && is_stateless(&call.context);
+    request.stay = if background || polls {
+        Stay::Alone
+    } else {
+        Stay::WithAsker
+    };
     let said = Said {
         handle: call.params.request_state.take(),
         responses: call.params.input_responses.take(),
@@ -91,12 +102,7 @@ async fn run(server: Server, mut call: Call) -> Result<CallToolResponse, Failure
         Submitted::Refused(refused) => return outcome(&refused).map(Into::into),
         Submitted::Ask(ask) => return Ok((*ask).into()),
     };
-    // Older clients declare tasks too, and do not know what to do with one.
-    let knows_tasks = call
-        .context
-        .client_capabilities()
-        .is_some_and(|can| can.supports_tasks());
-    if knows_tasks && is_stateless(&call.context) && !background {
+    if polls && !background {
         work::tend(&server);
         return Ok(seed(&ticket).into());
     }

@@ -1,7 +1,7 @@
 //! Streamable HTTP on a loopback address: who may come in, how much they may send, how long they may take.
 //!
-//! The protocol itself is the library's, with its checks of Host and Origin. INVARIANT: without the token nothing of a
-//! request but its head is read.
+//! The protocol itself is the library's, with its checks of Host and Origin. INVARIANT: of who is not let in nothing but the head
+//! of a request is read.
 
 use std::convert::Infallible;
 use std::io;
@@ -38,6 +38,8 @@ const HEAD_TIME: Duration = Duration::from_secs(10);
 const BODY_TIME: Duration = Duration::from_secs(30);
 /// A session in which nothing happened for so long is forgotten. Longer than a task may take.
 const IDLE_TIME: Duration = Duration::from_secs(2 * 60 * 60);
+/// Before a client comes back.
+const RETRY: Duration = Duration::from_secs(3);
 /// After an `accept` that failed for want of something.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -72,27 +74,62 @@ pub async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Li
     Ok((listener, address))
 }
 
+/// Who may come in.
+#[derive(Debug)]
+pub enum Guard {
+    /// Whoever has the token.
+    Token(Token),
+    /// Whoever reaches the address: the one sandbox of its network namespace.
+    Namespace,
+}
+
+impl Guard {
+    fn lets_in(&self, headers: &HeaderMap) -> bool {
+        match self {
+            Self::Token(token) => {
+                let mut given = headers.get_all(header::AUTHORIZATION).iter();
+                given.next().is_some_and(|value| token.opens(value.as_bytes())) && given.next().is_none()
+            }
+            Self::Namespace => true,
+        }
+    }
+
+    /// How long a client whose stream broke off should wait; that is told by an empty event. Gemini takes that for broken
+    /// JSON, and inside no stream breaks off but by the end of the run.
+    fn retry(&self) -> Option<Duration> {
+        match self {
+            Self::Token(_) => Some(RETRY),
+            Self::Namespace => None,
+        }
+    }
+}
+
 struct Front<H, A> {
-    token: Token,
+    guard: Guard,
     arrive: A,
     sessions: Arc<LocalSessionManager>,
     protocol: StreamableHttpService<H, LocalSessionManager>,
     bodies: Semaphore,
 }
 
-/// Serves whoever has the token, until the process ends. `arrive` sees the headers of a request before anything else does.
+/// Serves whoever the guard lets in, until the process ends. `arrive` sees the headers of a request before anything else does.
 pub async fn serve<H: ServerHandler>(
     (listener, address): (TcpListener, SocketAddr),
-    token: Token,
+    guard: Guard,
     make: impl Fn() -> H + Send + Sync + 'static,
     arrive: impl Fn(&mut HeaderMap) + Send + Sync + 'static,
 ) -> Infallible {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(IDLE_TIME);
+    sessions.session_config.sse_retry = guard.retry();
     let sessions = Arc::new(sessions);
-    let protocol = StreamableHttpService::new(move || Ok(make()), Arc::clone(&sessions), rules(address));
+    let protocol = StreamableHttpService::new(
+        move || Ok(make()),
+        Arc::clone(&sessions),
+        rules(address).with_sse_retry(guard.retry()),
+    );
     let front = Arc::new(Front {
-        token,
+        guard,
         arrive,
         sessions,
         protocol,
@@ -144,9 +181,7 @@ impl<H: ServerHandler, A: Fn(&mut HeaderMap) + Send + Sync + 'static> Front<H, A
     /// `Err` is a refusal of ours, `Ok` what the protocol answers.
     async fn answer(&self, mut request: Request<Incoming>) -> Result<Answer, Answer> {
         (self.arrive)(request.headers_mut());
-        let mut given = request.headers().get_all(header::AUTHORIZATION).iter();
-        let is_ours = given.next().is_some_and(|value| self.token.opens(value.as_bytes()));
-        if !is_ours || given.next().is_some() {
+        if !self.guard.lets_in(request.headers()) {
             let mut refusal = plain(StatusCode::UNAUTHORIZED, "the token is missing or wrong");
             let scheme = HeaderValue::from_static("Bearer");
             refusal.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
