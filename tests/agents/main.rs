@@ -17,6 +17,7 @@ mod support;
 mod contained;
 mod drift;
 mod endings;
+mod inside;
 mod key;
 mod layouts;
 mod mains;

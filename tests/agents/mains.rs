@@ -126,7 +126,8 @@ claims! {
         ran.succeeded(at);
         let said = ran.told();
         for name in ["glee_task", "glee_task_status", "glee_task_result", "glee_task_cancel", "glee_task_list",
-            "glee_agents_list", "glee_agent_create", "glee_memory_add", "glee_memory_search", "glee_policy_explain"] {
+            "glee_agents_list", "glee_agent_create", "glee_memory_add", "glee_memory_search", "glee_policy_explain",
+            "glee_workflow", "glee_workflow_status", "glee_workflow_create"] {
             assert!(said.contains(&format!("{name}\"")), "{name} is not offered to the model");
         }
     }

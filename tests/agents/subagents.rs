@@ -11,7 +11,7 @@ use crate::api::{Api, Turn};
 use crate::cli::Cli;
 use crate::support::{Place, claims};
 
-const LONG: Duration = Duration::from_secs(60);
+pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 /// Where the tests' CLIs are found, before anything else.
 fn path(at: &Place) -> String {
@@ -21,7 +21,7 @@ fn path(at: &Place) -> String {
 }
 
 /// The supervisor with these arguments, the CLI in its PATH and the key in its environment.
-fn call<'w>(at: &'w Place, arguments: &[&str]) -> Run<'w> {
+pub(crate) fn call<'w>(at: &'w Place, arguments: &[&str]) -> Run<'w> {
     let words = arguments.iter().map(|word| OsString::from(at.world.fill(word)));
     let argv = [OsString::from(binary())].into_iter().chain(words);
     Run::bare(&at.world)
@@ -38,24 +38,24 @@ fn json(outcome: &Outcome) -> Value {
 }
 
 #[track_caller]
-fn told(at: &Place, arguments: &[&str]) -> Value {
+pub(crate) fn told(at: &Place, arguments: &[&str]) -> Value {
     json(&call(at, arguments).go())
 }
 
-/// A project whose subagents reach this model, as its trusted configuration says.
-fn project(at: &Place, api: &Api) {
+/// A project whose subagents reach this model, as its trusted configuration says. `more` comes before that.
+pub(crate) fn project(at: &Place, api: &Api, more: &str) {
     let url = api.url();
     at.world.file(
         "@PROJECT/.glee/config.yml",
         &format!(
-            "security:\n  subagent_permissions:\n    extends: workspace\n    model_endpoint: {url}\n    env:\n      set: {{GEMINI_MODEL: gemini-2.5-pro, CLAUDE_CODE_MAX_RETRIES: \"1\"}}\n"
+            "{more}security:\n  subagent_permissions:\n    extends: workspace\n    model_endpoint: {url}\n    env:\n      set: {{GEMINI_MODEL: gemini-2.5-pro, CLAUDE_CODE_MAX_RETRIES: \"1\"}}\n"
         ),
     );
     let trusted = call(at, &["trust", "--config", "--yes"]).go();
     assert_eq!(trusted.code(), Some(0), "{}", trusted.describe());
 }
 
-fn ask(at: &Place, prompt: &str, more: &[&str]) -> Value {
+pub(crate) fn ask(at: &Place, prompt: &str, more: &[&str]) -> Value {
     let prompt = format!("{prompt} {}", at.world.nonce());
     let cli = at.cli.name();
     let who = if more.contains(&"--session") {
@@ -67,7 +67,7 @@ fn ask(at: &Place, prompt: &str, more: &[&str]) -> Value {
 }
 
 /// What was said to the model last.
-fn last(api: &Api) -> String {
+pub(crate) fn last(api: &Api) -> String {
     api.asked()
         .last()
         .map(|request| request.body.clone())
@@ -77,10 +77,10 @@ fn last(api: &Api) -> String {
 claims! {
     fn it_works_on_a_task_and_goes_on_with_its_own_conversation(at) {
         let api = Api::serve(at.cli, vec![Turn::text("the first answer is 1147"), Turn::text("the second answer"), Turn::text("the third answer")]);
-        project(at, &api);
+        project(at, &api, "");
         let first = ask(at, "remember 4711", &[]);
         assert_eq!((&first["status"], &first["output"], &first["cli"]), (&json!("completed"), &json!("the first answer is 1147"), &json!(at.cli.name())), "{first}");
-        assert!(first["output_tokens"].is_u64(), "{first}");
+        assert_eq!((&first["input_tokens"], &first["output_tokens"]), (&json!(110), &json!(7)), "as the vendor's answer says: {first}");
         let session = first["session_id"].as_str().expect("an id").to_owned();
         let second = ask(at, "and now?", &["--session", &session]);
         assert_eq!((&second["status"], &second["output"], &second["resumed"]), (&json!("completed"), &json!("the second answer"), &json!("native")), "{second}");
@@ -101,7 +101,7 @@ claims! {
 
     fn its_tools_work_where_the_policy_says_and_its_key_stays_outside(at) {
         let api = Api::serve(at.cli, at.shell("echo from the agent > made; env > seen"));
-        project(at, &api);
+        project(at, &api, "");
         let done = ask(at, "go on", &[]);
         assert_eq!((&done["status"], &done["output"]), (&json!("completed"), &json!("that was all")), "{done}");
         assert!(done["tool_calls"].as_u64() >= Some(1) && done["changed_files"].as_u64() >= Some(1), "{done}");
@@ -114,7 +114,7 @@ claims! {
 
     fn in_the_background_its_result_is_there_when_it_is_done(at) {
         let api = Api::serve(at.cli, vec![Turn::text("from the background")]);
-        project(at, &api);
+        project(at, &api, "");
         let ticket = ask(at, "go on", &["--background"]);
         let id = ticket["task_id"].as_str().expect("an id");
         let done = told(at, &["tasks", "wait", id, "--json"]);
@@ -123,7 +123,7 @@ claims! {
 
     fn cancelling_and_the_deadline_end_it(at) {
         let api = Api::serve(at.cli, vec![Turn::Hang]);
-        project(at, &api);
+        project(at, &api, "");
         let ticket = ask(at, "go on", &["--background"]);
         let id = ticket["task_id"].as_str().expect("an id");
         assert!(wait_until(LONG, || !api.asked().is_empty()), "the model was never asked");
@@ -137,7 +137,7 @@ claims! {
 
     fn an_error_of_its_model_is_the_tasks(at) {
         let api = Api::serve(at.cli, vec![Turn::Error(401)]);
-        project(at, &api);
+        project(at, &api, "");
         let done = ask(at, "go on", &["--timeout", "60s"]);
         assert_eq!(done["status"], "error", "{done}");
         assert!(done["error"].as_str().is_some_and(|why| !why.is_empty()) && done["output"].is_null(), "{done}");
@@ -145,7 +145,7 @@ claims! {
 
     fn the_command_that_knows_the_key_is_not_given_the_prompt(at) {
         let api = Api::serve(at.cli, vec![Turn::text("told")]);
-        project(at, &api);
+        project(at, &api, "");
         let config = at.world.project().join(".glee/config.yml");
         let text = fs::read_to_string(&config).expect("the configuration");
         let key = format!("    key_command: [sh, -c, \"cat > {0}/eaten; echo {1}\"]\n", at.world.outside().display(), at.key);
@@ -160,7 +160,7 @@ claims! {
 
     fn an_agent_by_its_definition_is_told_its_prompt_and_held_to_its_tools(at) {
         let api = Api::serve(at.cli, vec![Turn::text("scanned")]);
-        project(at, &api);
+        project(at, &api, "");
         let (cli, tools) = (at.cli.name(), if at.cli == Cli::Codex { "shell" } else { "read_file, grep" });
         at.world.file(
             "@PROJECT/.glee/agents/scanner.yml",

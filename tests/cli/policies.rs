@@ -112,4 +112,14 @@ claims! {
         let has = ["profile ", "userns,", "glee-supervisor"].map(|word| seen.stdout.contains(word));
         assert_eq!(has, [true; 3], "{}", seen.stdout);
     }
+
+    fn a_grant_below_what_is_denied_is_covered_and_the_run_starts(at) {
+        at.world.file("@PROJECT/a/b/c/file", "secret\n");
+        for access in ["read", "write"] {
+            let policy = format!("extends: workspace\nfs: {{deny: [\"a/b\"], {access}: [\".\", \"a/b/c\"]}}\n");
+            at.world.file("@OUT/policy.yml", &policy);
+            let seen = at.seen(["run", "--policy", "@OUT/policy.yml", "--", "sh", "-c", "cat a/b/c/file || echo covered"]);
+            assert_eq!((seen.status, seen.stdout.as_str()), (0, "covered\n"), "{access}: {}", seen.stderr);
+        }
+    }
 }

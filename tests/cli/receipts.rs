@@ -193,7 +193,10 @@ fn the_weaker_mode_has_canaries_of_its_own() {
     let at = Place::of(Caller::User);
     at.world
         .file("@OUT/weak.yml", "extends: restricted\nisolation: landlock\n");
-    let receipt = passed(&at, &["--policy", &at.world.fill("@OUT/weak.yml")]);
+    let receipt = passed(
+        &at,
+        &["--backend", "native", "--policy", &at.world.fill("@OUT/weak.yml")],
+    );
     let names = names(&receipt);
     for name in [
         "read outside",

@@ -202,6 +202,26 @@ claims! {
         assert_eq!(at.seen(["subagents", "--file", "@PROJECT/none.json"]).status, 2);
     }
 
+    fn a_file_of_tasks_is_left_in_the_background(at) {
+        let tasks = json!([
+            {"prompt": "stub: sleep 300\nstub: say one", "agent_cli": "stub"},
+            {"prompt": "stub: say two", "agent_cli": "stub", "wrong": 1},
+            {"prompt": "stub: say three", "agent_cli": "stub"},
+        ]);
+        at.world.file("@PROJECT/tasks.json", &tasks.to_string());
+        let (status, list) = told(at, &["subagents", "--file", "@PROJECT/tasks.json", "--background", "--json"]);
+        assert_eq!((status, &list[1]["task_index"], &list[1]["status"]), (1, &json!(1), &json!("error")), "{list}");
+        for (index, answer) in [(0, "one\n"), (2, "three\n")] {
+            assert_eq!(list[index]["task_index"], index, "{list}");
+            let outcome = waited(at, list[index]["task_id"].as_str().expect("an id"));
+            assert_eq!((&outcome["status"], &outcome["output"]), (&json!("completed"), &json!(answer)), "{outcome}");
+        }
+        let plain = at.seen(["subagents", "--file", "@PROJECT/tasks.json", "--background"]);
+        assert_eq!((plain.status, plain.stdout.lines().count()), (1, 2), "{}", plain.stderr);
+        assert!(plain.stderr.contains("[1]"), "{}", plain.stderr);
+        plain.stdout.lines().for_each(|id| comes_to(at, id, "done"));
+    }
+
     fn who_was_named_works_on_it_or_nobody_does(at) {
         at.world.file("@PROJECT/.glee/agents/coder.yml", "name: coder\ndescription: d\nagent: codex\nprompt: p\n");
         at.world.file("@PROJECT/.glee/agents/stub.yml", "name: stub\ndescription: d\nagent: stub\nprompt: of the definition\n");
@@ -298,6 +318,28 @@ claims! {
         let session = lost["session_id"].as_str().expect("an id");
         assert_eq!(told(at, &["sessions", "show", session, "--json"]).1["status"], "error");
         assert!(wait_until(LONG, || at.world.remains().is_none()), "{:?}", at.world.remains());
+    }
+
+    fn kill_9_of_who_waits_ends_the_task_that_runs_and_the_one_that_is_queued(at) {
+        at.world.file("@PROJECT/.glee/config.yml", "subagents:\n  max_concurrent: 1\n");
+        at.world.file("@PROJECT/tasks.json", r#"[
+            {"prompt": "stub: sleep 60000", "agent_cli": "stub"},
+            {"prompt": "stub: append made x", "agent_cli": "stub"}
+        ]"#);
+        let waiting = at.call(["subagents", "--file", "@PROJECT/tasks.json"]).spawn();
+        let open = || told(at, &["tasks", "list", "--json"]).1;
+        let both = wait_until(LONG, || {
+            let list = open();
+            list[0]["state"] == "queued" && list[1]["state"] == "running"
+        });
+        assert!(both, "{}", open());
+        let ids = [0, 1].map(|n| open()[n]["task_id"].as_str().expect("an id").to_owned());
+        waiting.signal("KILL");
+        for id in ids {
+            comes_to(at, &id, "cancelled");
+        }
+        assert!(!at.project().join("made").exists());
+        assert!(wait_until(LONG, || workers(at).is_empty()), "a worker stays");
     }
 
     fn a_subagent_starts_no_subagents_unless_the_trusted_configuration_says_so(at) {

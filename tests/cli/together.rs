@@ -35,7 +35,7 @@ claims! {
     }
 
     fn the_end_of_one_run_does_not_touch_another_in_the_same_project(at) {
-        let wait = "n=0; until [ -e stop ] || [ $n -gt 400 ]; do sleep 0.05; n=$((n+1)); done";
+        let wait = "n=0; until [ -e stop ] || [ $n -gt 1000 ]; do sleep 0.05; n=$((n+1)); done";
         let long = at.shell("workspace", &format!("echo up; {wait}; echo > after; ls")).spawn();
         assert!(long.wait_for("up"), "the long run did not start");
         assert_eq!(at.run("workspace", "ls; echo x > short").whole(), (0, "", ""));

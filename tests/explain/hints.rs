@@ -55,14 +55,33 @@ fn follow(world: &World, draft: &Draft, usage: Use, path: &PathBuf, first: Said)
             None => return Ok(step),
         };
         apply(&mut draft, world, &hint)?;
-        let mut answers = ask(world, &draft, usage, std::slice::from_ref(path))
-            .ok_or_else(|| format!("`{hint}` makes a policy that is refused:\n{}", draft.yaml()))?;
+        let ask = |draft: &Draft| ask(world, draft, usage, std::slice::from_ref(path));
+        let mut answers = match ask(&draft) {
+            Some(answers) => answers,
+            // Another grant may go through a link that could now be replaced: that is refused, and it must name what is meant.
+            None => without_links(&mut draft)
+                .then(|| ask(&draft))
+                .flatten()
+                .ok_or_else(|| format!("`{hint}` makes a policy that is refused:\n{}", draft.yaml()))?,
+        };
         answer = answers.remove(0);
         if answer.allowed {
             return Ok(step + 1);
         }
     }
     Err(format!("still denied: {}\n{}", answer.all, draft.yaml()))
+}
+
+/// Takes away the grants by links in the home. False if there are none.
+fn without_links(draft: &mut Draft) -> bool {
+    let lists = [&mut draft.read, &mut draft.write].into_iter().flatten();
+    let mut found = false;
+    for list in lists {
+        let before = list.len();
+        list.retain(|path| !path.starts_with("~/link_"));
+        found |= list.len() < before;
+    }
+    found
 }
 
 fn apply(draft: &mut Draft, world: &World, hint: &str) -> Result<(), String> {

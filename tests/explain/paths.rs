@@ -251,7 +251,12 @@ fn choose(places: &[PathBuf], usage: Use, chance: &mut Chance) -> Vec<PathBuf> {
         let path = &places[chance.below(places.len())];
         // Ordinary permissions are not the question.
         let executable = |meta: fs::Metadata| meta.is_dir() || meta.permissions().mode() & 0o111 != 0;
-        if usage == Use::Exec && !fs::metadata(path).map_or(true, executable) {
+        // The link to where a process is leads to the project there, and here to somewhere else.
+        let meant: PathBuf = path
+            .components()
+            .filter(|part| part.as_os_str() != "link_cwd")
+            .collect();
+        if usage == Use::Exec && !fs::metadata(meant).map_or(true, executable) {
             continue;
         }
         chosen.push(path.clone());

@@ -79,13 +79,16 @@ impl<'w> Run<'w> {
             // Not in the home, whose content many tests compare.
             ("XDG_STATE_HOME", world.root().join("state").display().to_string()),
         ];
+        // Where the engine that `GLEE_BACKEND` names listens.
+        let engine = std::env::var("DOCKER_HOST").ok().map(|host| ("DOCKER_HOST", host));
+        let env = env.into_iter().chain(engine);
         Self {
             world,
             jail,
             flags: Vec::new(),
             through: Vec::new(),
             command: Vec::new(),
-            env: env.into_iter().map(|(k, v)| (k.to_owned(), v)).collect(),
+            env: env.map(|(k, v)| (k.to_owned(), v)).collect(),
             stdin: None,
             cwd: world.project(),
             limit: Duration::from_secs(60),
@@ -281,6 +284,10 @@ impl Running {
 
     pub fn stdout(&self) -> Vec<u8> {
         self.out.so_far()
+    }
+
+    pub fn stderr(&self) -> Vec<u8> {
+        self.err.so_far()
     }
 
     /// Waits until stdout holds `text`; false if the limit of the run passes first.

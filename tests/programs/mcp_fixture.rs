@@ -116,7 +116,11 @@ const TOOLS: &[&str] = &[
     "test_input_required_result_tampered_state",
     "test_input_required_result_capabilities",
     "json_schema_2020_12_tool",
+    CUSTOM_HEADER,
 ];
+
+/// Wants its argument in a header of the request as well, where what lies between can see it.
+const CUSTOM_HEADER: &str = "test_custom_header";
 
 fn tool(name: &'static str) -> Tool {
     let schema = if name == "json_schema_2020_12_tool" {
@@ -137,6 +141,9 @@ fn tool(name: &'static str) -> Tool {
             "else": { "required": ["email"] },
             "additionalProperties": false,
         })
+    } else if name == CUSTOM_HEADER {
+        let region = json!({ "type": "string", "x-mcp-header": "Region" });
+        json!({ "type": "object", "properties": { "region": region }, "required": ["region"] })
     } else {
         json!({ "type": "object", "properties": { "message": { "type": "string" }, "prompt": { "type": "string" } } })
     };
@@ -608,6 +615,6 @@ fn main() {
         let arrive = move |headers: &mut hyper::HeaderMap| {
             headers.insert(AUTHORIZATION, header.clone());
         };
-        match http::serve(listening, token, move || fixture.clone(), arrive).await {}
+        match http::serve(listening, http::Guard::Token(token), move || fixture.clone(), arrive).await {}
     });
 }

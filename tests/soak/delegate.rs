@@ -68,14 +68,16 @@ pub(crate) fn prove(caller: Caller) {
         .collect();
     let file = world.file("@OUT/tasks.json", &Value::from(list).to_string());
     let file = file.display().to_string();
-    let mut dispatcher = call(&world, &["subagents", "--file", &file]).spawn();
+    // In the background: those that somebody waits for end with who waits. They go one by one until all are taken.
+    let taken = call(&world, &["subagents", "--file", &file, "--background"]).go();
+    assert_eq!(taken.code(), Some(0), "{}", taken.describe());
+    assert_eq!(listed(&world).len(), tasks, "not all were taken");
     let end = Instant::now() + LONG;
-    // What was never taken cannot be lost: until all are, they go one by one and nobody dies.
-    while listed(&world).len() < tasks {
-        assert!(Instant::now() < end, "the tasks were not taken");
-        std::thread::sleep(Duration::from_millis(100));
-    }
     configure(&world, at_once);
+    let newest = listed(&world)
+        .first()
+        .and_then(|task| task["task_id"].as_str().map(str::to_owned));
+    let mut dispatcher = call(&world, &["tasks", "wait", &newest.expect("a task")]).spawn();
     let (mut killed_workers, mut killed_dispatchers) = (0, 0);
     let last = loop {
         assert!(Instant::now() < end, "the queue did not empty");

@@ -42,6 +42,11 @@ fn item(turn: &Turn, number: usize, shell: Shell) -> Value {
             json!({"type": "custom_tool_call", "id": format!("ctc_{number}"), "call_id": call, "name": "exec",
                 "status": "completed", "input": script})
         }
+        (Turn::Call(tool, arguments), Shell::Exec) if tool.starts_with("mcp__") => {
+            let script = format!("text(JSON.stringify(await tools.{tool}({arguments})));");
+            json!({"type": "custom_tool_call", "id": format!("ctc_{number}"), "call_id": call, "name": "exec",
+                "status": "completed", "input": script})
+        }
         (Turn::Call(tool, arguments), _) => {
             let mut item = json!({"type": "function_call", "id": format!("fc_{number}"), "call_id": call, "name": tool,
                 "status": "completed", "arguments": arguments.to_string()});

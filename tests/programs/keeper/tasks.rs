@@ -29,6 +29,8 @@ pub(crate) fn fill(count: u32) {
             cli: None,
             request: json!(n),
             entry: Entry::Queue,
+            waiter: None,
+            step: None,
         };
         store.enqueue(&new, Millis::now()).expect("enqueue");
     }
@@ -43,6 +45,8 @@ pub(crate) fn wait_since(seconds: u64) {
         cli: None,
         request: json!(0),
         entry: Entry::Approval,
+        waiter: None,
+        step: None,
     };
     let since = Millis(Millis::now().0 - seconds * 1000);
     super::say(open().enqueue(&new, since).expect("enqueue"));
