@@ -164,8 +164,17 @@ pub enum Times {
     Elsewhere,
 }
 
+/// Does a directory keep its inode number as long as it exists?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DirNumbers {
+    Kept,
+    /// An overlay invents them, and again after the kernel has forgotten the directory for want of memory.
+    Invented,
+}
+
 /// What the filesystem of an open file is like.
-pub fn times_of(file: BorrowedFd<'_>) -> io::Result<Times> {
+pub fn habits_of(file: BorrowedFd<'_>) -> io::Result<(Times, DirNumbers)> {
+    const OVERLAY: u32 = 0x794c_7630;
     const TELL: [u32; 11] = [
         0x0000_ef53, // ext2, ext3, ext4
         0x5846_5342, // xfs
@@ -173,7 +182,7 @@ pub fn times_of(file: BorrowedFd<'_>) -> io::Result<Times> {
         0xf2f5_2010, // f2fs
         0x2fc1_2fc1, // zfs
         0xca45_1a4e, // bcachefs
-        0x794c_7630, // overlayfs
+        OVERLAY,
         0x3153_464a, // jfs
         0x5265_4973, // reiserfs
         0x0000_3434, // nilfs
@@ -191,11 +200,17 @@ pub fn times_of(file: BorrowedFd<'_>) -> io::Result<Times> {
     let kind = unsafe { facts.assume_init() }.f_type;
     // The number has 32 bits, whatever the width of the field.
     let kind = u32::try_from(kind & 0xffff_ffff).unwrap_or(0);
-    Ok(if TELL.contains(&kind) {
+    let times = if TELL.contains(&kind) {
         Times::Tell
     } else if MEMORY.contains(&kind) {
         Times::MissMappings
     } else {
         Times::Elsewhere
-    })
+    };
+    let numbers = if kind == OVERLAY {
+        DirNumbers::Invented
+    } else {
+        DirNumbers::Kept
+    };
+    Ok((times, numbers))
 }

@@ -14,7 +14,7 @@ use super::rows::{Change, Changes, Doubt, Found, Judge, Pending};
 use super::since::Since;
 use super::walk::{Here, Visit};
 use crate::launch::setids::Strip;
-use crate::sys::dir::{self, Entry, Facts, FileKind, Listing, Times};
+use crate::sys::dir::{self, DirNumbers, Entry, Facts, FileKind, Listing, Times};
 
 /// What is known of a directory from before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +33,7 @@ pub(super) enum Then {
 pub(super) struct Memory<'a> {
     pub(super) names: &'a Names,
     pub(super) times: Times,
+    pub(super) numbers: DirNumbers,
     pub(super) judge: &'a dyn Judge,
     /// Names of our own.
     pub(super) ours: &'a HashSet<PathBuf>,
@@ -222,7 +223,11 @@ impl<'a> Look<'a> {
         let (Then::Known(id), Some(memory), Ok(now)) = (then, self.memory, now) else {
             return;
         };
-        if memory.names.own(id).is_some_and(|was| was != (now.mode, now.ino)) {
+        let is_other = |(mode, ino)| match memory.numbers {
+            DirNumbers::Kept => (mode, ino) != (now.mode, now.ino),
+            DirNumbers::Invented => mode != now.mode,
+        };
+        if memory.names.own(id).is_some_and(is_other) {
             self.row(path, Change::Changed, Row::bare(FileKind::Dir));
         }
     }

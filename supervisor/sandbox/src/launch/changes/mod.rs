@@ -23,7 +23,7 @@ pub(super) use since::Since;
 
 use super::setids::{self, Strip};
 use crate::plan::{Access, Kind, MountStep, SandboxPlan};
-use crate::sys::dir::{self, Facts, FileKind, Times};
+use crate::sys::dir::{self, DirNumbers, Facts, FileKind, Times};
 use crate::sys::path;
 use after::{Look, Memory};
 use before::Names;
@@ -144,7 +144,7 @@ pub(super) fn after(plan: &SandboxPlan, since: Since, asked: Option<(&Before, &d
         found.changes = Some(compare(plan, since, before, judge, |tree, memory| {
             // One walk serves both.
             let here = |one: &(&Path, Kind)| *one == (tree, Kind::Dir);
-            let strip = privileged.iter().any(here).then(|| Strip::new(times_in(tree)));
+            let strip = privileged.iter().any(here).then(|| Strip::new(habits_in(tree).0));
             privileged.retain(|one| !here(one));
             let mut look = crew::look(tree, Look::new(since, Some(memory), strip), crew);
             found.take(tree, look.strip.take());
@@ -152,7 +152,7 @@ pub(super) fn after(plan: &SandboxPlan, since: Since, asked: Option<(&Before, &d
         }));
     }
     for (tree, kind) in privileged {
-        let mut strip = Strip::new(times_in(tree));
+        let mut strip = Strip::new(habits_in(tree).0);
         match kind {
             Kind::Dir => {
                 let look = crew::look(tree, Look::new(since, None, Some(strip)), crew);
@@ -188,13 +188,14 @@ fn compare<'m>(
                 continue;
             }
         };
-        let times = times_in(tree);
+        let (times, numbers) = habits_in(tree);
         if let Some(doubt) = doubtful(times) {
             changes.doubt(tree, doubt);
         }
         let memory = Memory {
             names,
             times,
+            numbers,
             judge,
             ours: &ours,
             skipped: &skipped,
@@ -236,7 +237,7 @@ fn doubtful(times: Times) -> Option<Doubt> {
 }
 
 /// What the filesystem of a tree is like. Who cannot be asked is not believed.
-fn times_in(tree: &Path) -> Times {
-    let times = path::open_exact(tree).and_then(|top| dir::times_of(top.as_fd()));
-    times.unwrap_or(Times::Elsewhere)
+fn habits_in(tree: &Path) -> (Times, DirNumbers) {
+    let habits = path::open_exact(tree).and_then(|top| dir::habits_of(top.as_fd()));
+    habits.unwrap_or((Times::Elsewhere, DirNumbers::Kept))
 }

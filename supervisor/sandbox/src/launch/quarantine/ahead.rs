@@ -29,7 +29,7 @@ impl Ahead {
         let read = |index: &Path| {
             let file = path::open_held(index).ok()?;
             let before = dir::facts_at(file.as_fd(), OsStr::new("")).ok()?;
-            if before.size < LARGE || dir::times_of(file.as_fd()).ok()? != Times::Tell {
+            if before.size < LARGE || dir::habits_of(file.as_fd()).ok()?.0 != Times::Tell {
                 return None;
             }
             Some((before, gitlinks::of_held(file.as_fd())?))
