@@ -20,6 +20,17 @@ claims! {
         assert_eq!(seen.code(), Some(126), "{}", seen.describe());
     }
 
+    fn an_engine_that_is_named_is_the_one_or_none(at) {
+        for (host, said) in [
+            ("unix:///nowhere/podman.sock", "nobody listens on `/nowhere/podman.sock`, which CONTAINER_HOST names"),
+            ("tcp://127.0.0.1:1", "CONTAINER_HOST is `tcp://127.0.0.1:1`"),
+        ] {
+            let seen = at.sh("restricted", "echo ran").env("CONTAINER_HOST", host).go();
+            assert_eq!((seen.code(), seen.out().as_str()), (Some(125), ""), "{}", seen.describe());
+            assert!(seen.err().contains(said), "{}", seen.err());
+        }
+    }
+
     fn the_deadline_is_ours(at) {
         let seen = at.sh("restricted", "trap '' TERM; echo ready; sleep 60").flags(["--timeout", "1s"]).go();
         assert_eq!((seen.code(), seen.out().as_str()), (Some(124), "ready\n"), "{}", seen.describe());

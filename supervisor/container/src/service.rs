@@ -44,14 +44,17 @@ impl Service {
             // Nobody else's has the flags that it takes.
             return start(dir, runtime);
         }
-        let listening = candidates(engine).into_iter().find(|path| is_listening(path));
+        if let Some((variable, value)) = told(engine) {
+            // Who names a socket means that one: another would have other images, and other rights.
+            return named(variable, &value).map(|socket| Self { socket, ours: None });
+        }
+        let listening = usual(engine).into_iter().find(|path| is_listening(path));
         match (listening, engine) {
             (Some(socket), _) => Ok(Self { socket, ours: None }),
             (None, Engine::Podman) => start(dir, runtime),
-            (None, Engine::Docker) => Err(
-                "no Docker daemon listens on /var/run/docker.sock, and DOCKER_HOST names no other unix socket"
-                    .to_owned(),
-            ),
+            (None, Engine::Docker) => {
+                Err("no Docker daemon listens on /var/run/docker.sock, and DOCKER_HOST names no socket".to_owned())
+            }
         }
     }
 }
@@ -74,26 +77,43 @@ impl Drop for Service {
     }
 }
 
-fn candidates(engine: Engine) -> Vec<PathBuf> {
-    let named = |variable: &str| {
-        let value = env::var(variable).ok()?;
-        value.strip_prefix("unix://").map(PathBuf::from)
+/// The variable by which the engine's own client is told where to go, if it is set.
+fn told(engine: Engine) -> Option<(&'static str, String)> {
+    let variable = match engine {
+        Engine::Podman => "CONTAINER_HOST",
+        Engine::Docker => "DOCKER_HOST",
     };
+    let value = env::var(variable).ok().filter(|value| !value.is_empty())?;
+    Some((variable, value))
+}
+
+fn named(variable: &str, value: &str) -> Result<PathBuf, String> {
+    let Some(path) = value.strip_prefix("unix://").map(PathBuf::from) else {
+        return Err(format!(
+            "{variable} is `{value}`: only an engine of this machine can mount its files, by a socket like unix:///run/podman/podman.sock"
+        ));
+    };
+    if is_listening(&path) {
+        Ok(path)
+    } else {
+        Err(format!(
+            "nobody listens on `{}`, which {variable} names",
+            path.display()
+        ))
+    }
+}
+
+/// Where the engine listens if nobody says anything else.
+fn usual(engine: Engine) -> Vec<PathBuf> {
     let uid = process::geteuid();
     match engine {
+        Engine::Podman if uid == 0 => vec!["/run/podman/podman.sock".into()],
         Engine::Podman => {
-            let own = match uid {
-                0 => PathBuf::from("/run/podman/podman.sock"),
-                _ => env::var_os("XDG_RUNTIME_DIR")
-                    .map_or_else(|| PathBuf::from(format!("/run/user/{uid}")), PathBuf::from)
-                    .join("podman/podman.sock"),
-            };
-            named("CONTAINER_HOST").into_iter().chain([own]).collect()
+            let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+            let runtime = runtime.unwrap_or_else(|| PathBuf::from(format!("/run/user/{uid}")));
+            vec![runtime.join("podman/podman.sock")]
         }
-        Engine::Docker => named("DOCKER_HOST")
-            .into_iter()
-            .chain(["/var/run/docker.sock".into(), "/run/docker.sock".into()])
-            .collect(),
+        Engine::Docker => vec!["/var/run/docker.sock".into(), "/run/docker.sock".into()],
     }
 }
 

@@ -53,8 +53,8 @@ pub(crate) enum Order {
     Go,
     /// The groups are made: enter them, whose files come along. Memory is watched by init if no group does.
     Enter { watch_memory: bool },
-    /// Owners are mapped: trees of other owners may be mounted.
-    Mapped,
+    /// Trees of the host that only the supervisor could open come along, as many as fit in a message.
+    Trees,
     /// What the command can change has been listed: it may start.
     Listed,
     /// Pass a signal on to the command.
@@ -235,7 +235,7 @@ impl Order {
         match self {
             Self::Go => bytes.push(b'G'),
             Self::Enter { watch_memory } => bytes.extend([b'C', u8::from(watch_memory)]),
-            Self::Mapped => bytes.push(b'M'),
+            Self::Trees => bytes.push(b'M'),
             Self::Listed => bytes.push(b'L'),
             Self::Signal(signal) => {
                 bytes.push(b'K');
@@ -263,7 +263,7 @@ impl Order {
             (b'C', [watch]) => Self::Enter {
                 watch_memory: *watch != 0,
             },
-            (b'M', []) => Self::Mapped,
+            (b'M', []) => Self::Trees,
             (b'L', []) => Self::Listed,
             (b'K', _) => Self::Signal(word(body, 0).ok_or_else(malformed)?),
             (b'T', []) => Self::Terminate,

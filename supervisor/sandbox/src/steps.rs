@@ -36,10 +36,10 @@ pub enum Step {
     Companion,
     Cgroup,
     Placeholders,
-    Sources,
     Namespaces,
     IdMaps,
     Watch,
+    Sources,
     Identity,
     Mounts,
     PivotRoot,
@@ -70,10 +70,10 @@ impl Step {
         Self::Companion,
         Self::Cgroup,
         Self::Placeholders,
-        Self::Sources,
         Self::Namespaces,
         Self::IdMaps,
         Self::Watch,
+        Self::Sources,
         Self::Identity,
         Self::Mounts,
         Self::PivotRoot,
@@ -183,7 +183,7 @@ impl Step {
             Self::Companion => {
                 "serves what the policy lets out, in a process of its own that holds nothing of the sandbox or of the caller"
             }
-            Self::Sources => "only root can open every source; later there is no root",
+            Self::Sources => "only root can open every source; handed in while init begins, which is root no more",
             Self::Namespaces => {
                 "one clone makes them, and the new user namespace owns them; the network's is made beside it, root's ahead"
             }

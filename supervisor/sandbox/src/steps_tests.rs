@@ -8,10 +8,10 @@ const LAUNCH: &[(Step, &str)] = &[
     (Step::Placeholders, "Placeholders::make("),
 ];
 const START: &[(Step, &str)] = &[
-    (Step::Sources, "Trees::prepare("),
     (Step::Namespaces, "process::clone_into("),
     (Step::IdMaps, "idmap::write_maps("),
     (Step::Watch, "Warden::start("),
+    (Step::Sources, "Trees::prepare("),
 ];
 const ENTER: &[(Step, &str)] = &[
     (Step::Identity, "process::become_ids("),

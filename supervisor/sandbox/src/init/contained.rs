@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Failed, Inheritance, Named, Walls, give_up};
 use crate::cgroup;
-use crate::launch::idmap::Trees;
 use crate::plan::{CommandPlan, Containment, Doors, GitPlan, Identity, LandlockPlan, Records, SandboxPlan, Workspace};
 use crate::receipt::{Canary, Wish};
 use crate::seccomp::{self, Arch, FilterSpec, Table};
@@ -126,7 +125,6 @@ pub fn main() -> ! {
         walls: Walls::Engine,
         namespaces: Vec::new(),
         filter: &filter,
-        trees: Trees::default(),
         bait,
         control,
         alive,
@@ -137,7 +135,6 @@ pub fn main() -> ! {
         // The supervisor does that before it sends its first order, which says what is watched.
         listed: false,
         watch_memory: false,
-        is_mapped: false,
         has_network: true,
         maker: None,
     })

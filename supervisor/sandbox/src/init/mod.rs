@@ -49,7 +49,6 @@ pub(crate) struct Inheritance<'a> {
     /// Those we are in: the plan's, or one less where root could not have a user namespace.
     pub(crate) namespaces: Vec<Namespace>,
     pub(crate) filter: &'a [Instruction],
-    pub(crate) trees: Trees,
     /// A socket of the host, for one of the canaries.
     pub(crate) bait: Option<BaitName>,
     pub(crate) control: OwnedFd,
@@ -66,8 +65,6 @@ pub(crate) struct Inheritance<'a> {
     pub(crate) listed: bool,
     /// The watchdog counts memory because no cgroup does.
     pub(crate) watch_memory: bool,
-    /// The owners of the trees were mapped before we were born.
-    pub(crate) is_mapped: bool,
     /// We were born into our network namespace.
     pub(crate) has_network: bool,
     /// The name under which the Landlock domain is made, if its records are read.
@@ -246,6 +243,14 @@ fn wait_for(order: Order, inheritance: &Inheritance<'_>) -> io::Result<()> {
     }
 }
 
+/// Waits for trees that only the supervisor could open.
+fn next_trees(inheritance: &Inheritance<'_>) -> io::Result<Vec<OwnedFd>> {
+    match next_order(inheritance)? {
+        Some((Order::Trees, trees)) if !trees.is_empty() => Ok(trees),
+        Some(_) | None => process::exit_now(125),
+    }
+}
+
 /// Waits for an order of the supervisor. Whatever comes but the one expected, its end included, ends us: nothing has run.
 fn next_order(inheritance: &Inheritance<'_>) -> io::Result<Option<(Order, Vec<OwnedFd>)>> {
     // Its own death would not wake us on the control socket alone: the janitor holds the other end, too.
@@ -274,11 +279,8 @@ fn enter(inheritance: &Inheritance<'_>, network: Option<NetworkMaker>) -> Result
         }
     }
     let umask = path::umask(0);
-    let mapped = || match inheritance.is_mapped {
-        true => Ok(()),
-        false => wait_for(Order::Mapped, inheritance),
-    };
-    let old = root::build(plan, &inheritance.trees, &mapped).map_err(|failure| Failed {
+    let trees = || Trees::receive(plan, || next_trees(inheritance));
+    let old = root::build(plan, &trees).map_err(|failure| Failed {
         step: "mounts",
         detail: failure.what,
         error: failure.error,

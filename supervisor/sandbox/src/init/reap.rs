@@ -23,12 +23,10 @@ pub(super) fn main(inheritance: Inheritance<'_>, command: Pid) -> ! {
         walls,
         control,
         alive,
-        trees,
         started,
         watch_memory,
         ..
     } = inheritance;
-    drop(trees);
     // Set from both sides: whoever is first, the group exists before a signal is sent to it.
     let _ = process::setpgid(command.0, command.0);
     let watch = Watch {
@@ -143,7 +141,7 @@ fn reap(control: &OwnedFd, command: Pid, usage: &mut Option<Usage>) -> Option<bo
 
 fn obey(control: &OwnedFd, command: Pid) -> Option<()> {
     match Order::receive(control.as_fd(), Wait::No).ok()?? {
-        Order::Go | Order::Enter { .. } | Order::Mapped | Order::Listed => {}
+        Order::Go | Order::Enter { .. } | Order::Trees | Order::Listed => {}
         Order::Signal(signal) => {
             // The command may have ended between the order and now.
             let _ = process::kill(-command.0, signal);

@@ -5,7 +5,7 @@
 //! resolved before the run is what is mounted, or the run is refused.
 //! INVARIANT (parents first): steps are carried out in order; `lower` has put parents before what lies in them.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{OnceCell, RefCell};
 use std::ffi::{CString, OsStr};
 use std::fmt::Write as _;
 use std::fs;
@@ -34,9 +34,9 @@ fn fail<T>(what: impl FnOnce() -> String, result: io::Result<T>) -> Result<T, Fa
 struct Build<'a> {
     space: OwnedFd,
     root: OwnedFd,
-    trees: &'a Trees,
-    /// Returns when the owners of those trees are mapped. Asked once, before the first that needs it.
-    mapped: Cell<Option<&'a dyn Fn() -> io::Result<()>>>,
+    /// What the supervisor opens for us while we begin. Waited for once, when the first is needed.
+    trees: OnceCell<Trees>,
+    fetch: &'a dyn Fn() -> io::Result<Trees>,
     /// The directory in which the last name was made.
     last: RefCell<Option<(PathBuf, OwnedFd)>>,
     /// A mask of each kind that is mounted already: others are copies of it.
@@ -45,12 +45,8 @@ struct Build<'a> {
 
 /// Builds the new root from the plan and switches to it.
 ///
-/// `mapped` returns when the owners of the trees are mapped.
-pub(crate) fn build(
-    plan: &SandboxPlan,
-    trees: &Trees,
-    mapped: &dyn Fn() -> io::Result<()>,
-) -> Result<OldRoot, Failure> {
+/// `fetch` waits for the trees that the supervisor opens, none if we open ours ourselves.
+pub(crate) fn build(plan: &SandboxPlan, fetch: &dyn Fn() -> io::Result<Trees>) -> Result<OldRoot, Failure> {
     let size = CString::new(plan.private_bytes.to_string()).unwrap_or_default();
     let options = [
         (c"size", size.as_c_str()),
@@ -86,8 +82,8 @@ pub(crate) fn build(
     let build = Build {
         space,
         root,
-        trees,
-        mapped: Cell::new(Some(mapped)),
+        trees: OnceCell::new(),
+        fetch,
         last: RefCell::default(),
         masks: RefCell::default(),
     };
@@ -137,22 +133,13 @@ impl Build<'_> {
                 self.file(relative(at), &contents)
             }
             MountStep::Bind {
-                from,
-                at,
-                kind,
-                access,
-                idmap,
+                from, at, kind, access, ..
             } => {
                 let target = self.mountpoint(relative(at), *kind)?;
-                if let Some(tree) = self.trees.get(number) {
-                    if idmap.is_some()
-                        && let Some(mapped) = self.mapped.take()
-                    {
-                        fail(|| "owners".into(), mapped())?;
-                    }
-                    return attach(tree, &target);
+                match self.trees()?.get(number) {
+                    Some(tree) => attach(tree, &target),
+                    None => attach(&prepare(from, *access)?, &target),
                 }
-                attach(&prepare(from, *access)?, &target)
             }
             MountStep::Private { at, name } => {
                 let target = self.mountpoint(relative(at), Kind::Dir)?;
@@ -187,6 +174,13 @@ impl Build<'_> {
                 other => other,
             },
         }
+    }
+
+    fn trees(&self) -> Result<&Trees, Failure> {
+        if self.trees.get().is_none() {
+            let _ = self.trees.set(fail(|| "sources".into(), (self.fetch)())?);
+        }
+        Ok(self.trees.get_or_init(Trees::default))
     }
 
     fn hide(&self, at: &Path, kind: Kind) -> Result<(), Failure> {

@@ -1,19 +1,20 @@
-//! Trees of the host that only a privileged supervisor can open, prepared before the sandbox is cloned.
+//! Trees of the host that only a privileged supervisor can open, prepared while init begins.
 //!
 //! Started as root we take on an unprivileged user, who may neither reach the project (`/root` is closed) nor own it.
-//! So the supervisor opens every source itself, and maps the owner of a granted tree to the sandbox's user
-//! (`mount_setattr`, Linux 5.12; the filesystem must support it).
+//! So the supervisor opens every source itself, maps the owner of a granted tree to the sandbox's user
+//! (`mount_setattr`, Linux 5.12; the filesystem must support it), and hands them in over the control socket.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use crate::control::Order;
 use crate::init::root::{Failure, prepare};
 use crate::plan::{IdMap, Identity, MountStep, SandboxPlan};
 use crate::sys::errand::Holder;
-use crate::sys::mount;
 use crate::sys::process::Pid;
+use crate::sys::{mount, socket};
 
 /// Detached trees by the number of their step.
 #[derive(Debug, Default)]
@@ -31,11 +32,8 @@ impl Trees {
     /// Prepares every bind of the plan, owners apart. Does nothing for an ordinary user, whose init opens its sources itself.
     pub(crate) fn prepare(plan: &SandboxPlan) -> Result<Self, Failure> {
         let mut trees = Self::default();
-        if !plan.identity.from_root {
-            return Ok(trees);
-        }
-        for (number, step) in plan.mounts.iter().enumerate() {
-            if let MountStep::Bind { from, access, .. } = step {
+        for number in numbers(plan) {
+            if let Some(MountStep::Bind { from, access, .. }) = plan.mounts.get(number) {
                 let tree = prepare(from, *access).map_err(|e| Failure {
                     what: format!("{} ({})", from.display(), e.what),
                     error: e.error,
@@ -44,6 +42,24 @@ impl Trees {
             }
         }
         Ok(trees)
+    }
+
+    /// Hands them to init, in the order of their steps.
+    pub(crate) fn hand_over(&self, control: BorrowedFd<'_>) -> io::Result<()> {
+        let trees: Vec<BorrowedFd<'_>> = self.0.values().map(AsFd::as_fd).collect();
+        trees
+            .chunks(socket::MOST)
+            .try_for_each(|some| Order::Trees.send_with(control, some))
+    }
+
+    /// Init's side of `hand_over`: `next` waits for some of them.
+    pub(crate) fn receive(plan: &SandboxPlan, next: impl Fn() -> io::Result<Vec<OwnedFd>>) -> io::Result<Self> {
+        let numbers: Vec<usize> = numbers(plan).collect();
+        let mut received = Vec::with_capacity(numbers.len());
+        while received.len() < numbers.len() {
+            received.extend(next()?);
+        }
+        Ok(Self(numbers.into_iter().zip(received).collect()))
     }
 
     /// Those alone whose owners are mapped, for an engine that binds all others itself.
@@ -57,8 +73,7 @@ impl Trees {
         Ok(trees)
     }
 
-    /// Maps the owners of the trees that need it. A child may have the same trees, and waits before it uses one of these: until
-    /// then it can do other things. `ready` holds a user namespace that has no map yet.
+    /// Maps the owners of the trees that need it. `ready` holds a user namespace that has no map yet.
     pub(crate) fn map_owners(&self, plan: &SandboxPlan, mut ready: Option<Holder>) -> Result<Holders, Failure> {
         let mut holders = Holders::default();
         let mut maps: BTreeMap<IdMap, OwnedFd> = BTreeMap::new();
@@ -88,6 +103,12 @@ impl Trees {
         }
         Ok(holders)
     }
+}
+
+/// The binds of a plan whose sources the supervisor opens: all of root's, none of an ordinary user's.
+fn numbers(plan: &SandboxPlan) -> impl Iterator<Item = usize> {
+    let steps = plan.mounts.iter().enumerate().filter(|_| plan.identity.from_root);
+    steps.filter_map(|(number, step)| matches!(step, MountStep::Bind { .. }).then_some(number))
 }
 
 /// Every id as itself, except that `from` on disk is `to` to the kernel; `to` on disk is nobody's.

@@ -19,6 +19,7 @@ use crate::plan::{Containment, Namespace, SandboxPlan};
 use crate::receipt::Attempt;
 use crate::seccomp;
 use crate::sys::canary::Bait;
+use crate::sys::errand::Holder;
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::{fd, path};
 use crate::workspace::Layer;
@@ -69,7 +70,6 @@ pub(super) fn start(
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
     let Ends { ours, theirs } = ends;
     let (alive_read, alive_write) = fd::pipe().map_err(named("liveness pipe"))?;
-    let trees = Trees::prepare(plan)?;
     let bait = lay_bait(plan)?;
     let v2 = born_into.as_ref().and_then(|groups| groups.group.v2_dir());
     let v2 = v2.and_then(|dir| path::open_dir_exact(dir).ok());
@@ -78,7 +78,6 @@ pub(super) fn start(
         walls: Walls::Ours,
         namespaces: plan.namespaces.clone(),
         filter,
-        trees,
         bait: bait.as_ref().map(Bait::name),
         control: theirs,
         alive: alive_read,
@@ -88,15 +87,10 @@ pub(super) fn start(
         started: caller.started,
         listed: caller.judge.is_some(),
         watch_memory: false,
-        is_mapped: false,
         has_network: false,
         maker: records.map(Records::maker).cloned(),
     };
     let (network, ready) = building.scout.take().map(|scout| scout.report(plan)).unzip();
-    let mapped = ready
-        .map(|ready| inheritance.trees.map_owners(plan, Some(ready)))
-        .transpose()?;
-    inheritance.is_mapped = mapped.is_some();
     let abroad = network.flatten().as_ref().and_then(Abroad::go);
     inheritance.has_network = abroad.is_some();
     // The cgroup namespace comes later, from inside: its root must be the group that the child has entered by then. So
@@ -122,7 +116,7 @@ pub(super) fn start(
         Side::Child => {
             drop((ours, alive_write, v2, bait, abroad));
             // Not ours to wait for.
-            std::mem::forget(mapped);
+            std::mem::forget(ready);
             if let Some(janitor) = caller.janitor.raw_socket().map(i32::unsigned_abs) {
                 // It would keep the janitor from seeing that the supervisor is dead.
                 let _ = fd::close_range(janitor, janitor);
@@ -150,7 +144,7 @@ pub(super) fn start(
                 .map_or(Ok(()), Abroad::come_home)
                 .map_err(named("network namespace"))
                 .and_then(|()| admit(plan, &mut child, caller.layers))
-                .and_then(|()| mapped.map_or_else(|| hand_over(&inheritance.trees, plan, &child), Ok))
+                .and_then(|()| hand_over(plan, &child, ready))
                 .and_then(|holders| {
                     building.meanwhile()?;
                     entrust(&child, caller).map(|()| holders)
@@ -218,14 +212,12 @@ fn entrust(child: &Child, caller: &Caller<'_>) -> Result<(), LaunchError> {
     told.map_err(|error| LaunchError::step("janitor", error))
 }
 
-/// Maps the owners of the trees, while the child builds what lies around them.
-fn hand_over(trees: &Trees, plan: &SandboxPlan, child: &Child) -> Result<Holders, LaunchError> {
-    let holders = trees.map_owners(plan, None)?;
-    if !holders.is_empty() {
-        Order::Mapped
-            .send(child.control.as_fd())
-            .map_err(|error| LaunchError::step("owners", error))?;
-    }
+/// Opens what only we can, for a child that has begun meanwhile.
+fn hand_over(plan: &SandboxPlan, child: &Child, ready: Option<Holder>) -> Result<Holders, LaunchError> {
+    let trees = Trees::prepare(plan)?;
+    let holders = trees.map_owners(plan, ready)?;
+    let handed = trees.hand_over(child.control.as_fd());
+    handed.map_err(|error| LaunchError::step("sources", error))?;
     Ok(holders)
 }
 
