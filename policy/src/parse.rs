@@ -96,13 +96,19 @@ pub fn parse_node(source: &Source, node: &Node, inside: &str) -> Result<Policy, 
 /// Other keys of that file belong to other features and are not looked at.
 pub fn parse_project_config(source: &Source, bytes: &[u8]) -> Result<Option<Policy>, PolicyError> {
     let root = yaml::read(source, yaml::text_of(source, bytes)?)?;
-    let Some(security) = child(source, &root, "the configuration", "security")? else {
-        return Ok(None);
+    let dotted = child(source, &root, "the configuration", PREFIX)?;
+    let nested = match child(source, &root, "the configuration", "security")? {
+        Some(security) => child(source, security, "security", "subagent_permissions")?,
+        None => None,
     };
-    let Some(permissions) = child(source, security, "security", "subagent_permissions")? else {
-        return Ok(None);
-    };
-    policy(source, permissions, PREFIX).map(Some)
+    match (dotted, nested) {
+        (Some(dotted), Some(_)) => Err(PolicyError::DuplicateKey {
+            at: place(source, dotted.line, dotted.column),
+            key: PREFIX.to_owned(),
+        }),
+        (Some(permissions), None) | (None, Some(permissions)) => policy(source, permissions, PREFIX).map(Some),
+        (None, None) => Ok(None),
+    }
 }
 
 fn child<'a>(source: &Source, node: &'a Node, key: &str, name: &str) -> Result<Option<&'a Node>, PolicyError> {

@@ -101,6 +101,37 @@ claims! {
         assert_eq!(seen.status, 1, "what was applied whole is forgotten");
     }
 
+    fn files_and_directories_take_each_other_s_place(at) {
+        at.host("echo m > m; mkdir pk pk/sub; echo i > pk/i; echo j > pk/sub/j; ln -s m link");
+        cow(at, "workspace", "rm m; mkdir m; echo x > m/init; rm -r pk; echo now > pk; rm link; mkdir link; echo l > link/l");
+        let diff = at.seen(["runs", "diff", "--names", "latest"]).stdout;
+        for part in ["deleted pk/i\n", "deleted pk/sub\n", "deleted pk/sub/j\n", "created m/init\n"] {
+            assert!(diff.contains(part), "`{part}`: {diff}");
+        }
+        at.host("echo since > pk/since");
+        refused(at, &["`pk`: something was put there since"]);
+        at.host("rm pk/since");
+        let seen = at.seen(["runs", "apply", "latest"]);
+        assert_eq!(seen.status, 0, "{}", seen.stderr);
+        assert_eq!(at.host("cat m/init pk link/l"), "x\nnow\nl\n");
+    }
+
+    fn latest_is_that_of_the_project_one_is_in(at) {
+        at.world.dir("@OUT/other");
+        cow(at, "workspace", "echo x > x");
+        let elsewhere = |arguments: &[&str]| crate::seen::Seen::of(&at.call(arguments).cwd("@OUT/other").go());
+        for command in ["apply", "diff", "discard"] {
+            let seen = elsewhere(&["runs", command, "latest"]);
+            assert_eq!((seen.status, seen.stdout.as_str()), (1, ""), "{}", seen.stderr);
+        }
+        let id = kept(at).file_name().expect("an id").to_string_lossy().into_owned();
+        let seen = elsewhere(&["runs", "apply", &id]);
+        assert!(seen.status == 1 && seen.stderr.contains("that run worked on"), "{}", seen.stderr);
+        assert!(!at.project().join("x").exists());
+        assert_eq!(elsewhere(&["runs", "apply", "latest", "--project", "@PROJECT"]).stdout, "1 applied\n");
+        assert!(at.project().join("x").exists());
+    }
+
     fn a_commit_in_a_copy_is_taken_with_its_history(at) {
         at.host(REPOSITORY);
         let (seen, _) = cow(at, "workspace", "echo two > file; git commit -q -a -m second; git log --format=%s");
@@ -331,7 +362,7 @@ mod nested {
     fn directories_that_the_kernel_forgot_meanwhile_have_not_changed() {
         let at = Place::of(glee_tests::Caller::Root);
         at.host(
-            "mkdir -p a/b/c; echo 1 > a/b/c/file; (sleep 0.5; echo 2 > /proc/sys/vm/drop_caches) > /dev/null 2>&1 &",
+            "mkdir -p a/b/c; echo 1 > a/b/c/file; (for n in 1 2 3; do sleep 0.3; echo 2 > /proc/sys/vm/drop_caches; done) > /dev/null 2>&1 &",
         );
         let (seen, report) = cow(
             &at,

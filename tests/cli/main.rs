@@ -33,6 +33,7 @@ mod jobs;
 mod leftovers;
 mod logs;
 mod memory;
+mod next;
 mod owners;
 mod paths;
 mod policies;

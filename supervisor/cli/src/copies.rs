@@ -7,6 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use glee_engine::definitions::diff::unified;
+use glee_engine::project::Scene;
 use glee_engine::text::visible;
 use glee_engine::workspaces::apply::{self, ApplyError, judge};
 use glee_engine::workspaces::{Change, FindError, Kept, Node, find};
@@ -18,17 +19,22 @@ use crate::print::{self, Paint};
 /// A longer text is not compared line by line.
 const LONGEST: usize = 1 << 20;
 
-fn found(given: &str) -> Result<Kept, i32> {
-    find(given).map_err(|error: FindError| {
-        print::error(&error.to_string(), Some(error.help()));
+fn found(given: &str, project: Option<&Path>) -> Result<(Kept, Scene), i32> {
+    let scene = Scene::find(project).map_err(|error| {
+        print::error(&error.to_string(), Some("name a directory"));
         1
-    })
+    })?;
+    let kept = find(given, &scene.project).map_err(|error: FindError| {
+        print::error(&visible(&error.to_string()), Some(error.help()));
+        1
+    })?;
+    Ok((kept, scene))
 }
 
 /// Shows what changed.
-pub(crate) fn diff(given: &str, names: bool, json: bool) -> i32 {
-    let kept = match found(given) {
-        Ok(kept) => kept,
+pub(crate) fn diff(given: &str, project: Option<&Path>, names: bool, json: bool) -> i32 {
+    let kept = match found(given, project) {
+        Ok((kept, _)) => kept,
         Err(status) => return status,
     };
     if json {
@@ -143,11 +149,18 @@ fn as_text(bytes: Vec<u8>) -> Option<String> {
 }
 
 /// Takes it into the project.
-pub(crate) fn apply(given: &str, paths: &[PathBuf]) -> i32 {
-    let kept = match found(given) {
-        Ok(kept) => kept,
+pub(crate) fn apply(given: &str, project: Option<&Path>, paths: &[PathBuf]) -> i32 {
+    let (kept, scene) = match found(given, project) {
+        Ok(found) => found,
         Err(status) => return status,
     };
+    let of = kept.harvest.project();
+    if of != scene.project {
+        let (of, here) = (shown(&of), shown(&scene.project));
+        let help = format!("`--project {of}` means the one that it worked on");
+        print::error(&format!("that run worked on `{of}`, and this is `{here}`"), Some(&help));
+        return 1;
+    }
     for change in &kept.harvest.changes {
         if let Some(reason) = executes(&kept, change)
             && (paths.is_empty() || paths.iter().any(|path| kept.harvest.known_as(change).starts_with(path)))
@@ -200,8 +213,8 @@ fn shown(path: &Path) -> String {
 }
 
 /// Forgets it.
-pub(crate) fn discard(given: &str) -> i32 {
-    match found(given).map(Kept::discard) {
+pub(crate) fn discard(given: &str, project: Option<&Path>) -> i32 {
+    match found(given, project).map(|(kept, _)| kept.discard()) {
         Ok(Ok(())) => 0,
         Ok(Err(error)) => {
             print::error(&format!("cannot remove it: {error}"), None);

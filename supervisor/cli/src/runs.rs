@@ -40,11 +40,11 @@ impl From<LogError> for Trouble {
 pub(crate) fn runs(command: RunsCommand, project: Option<PathBuf>) -> i32 {
     let done = match command {
         RunsCommand::List { number, json } => list(number, project, json),
-        RunsCommand::Show { run, json } => show(&run, json),
-        RunsCommand::Report { run } => report(&run).map(|bytes| print::bytes(&bytes, 0)),
-        RunsCommand::Diff { run, names, json } => return copies::diff(&run, names, json),
-        RunsCommand::Apply { run, paths } => return copies::apply(&run, &paths),
-        RunsCommand::Discard { run } => return copies::discard(&run),
+        RunsCommand::Show { run, json } => show(&run, project, json),
+        RunsCommand::Report { run } => report(&run, project).map(|bytes| print::bytes(&bytes, 0)),
+        RunsCommand::Diff { run, names, json } => return copies::diff(&run, project.as_deref(), names, json),
+        RunsCommand::Apply { run, paths } => return copies::apply(&run, project.as_deref(), &paths),
+        RunsCommand::Discard { run } => return copies::discard(&run, project.as_deref()),
         RunsCommand::Prune { keep, older_than, json } => {
             let keep = Keep {
                 runs: keep.unwrap_or(Keep::USUAL.runs),
@@ -60,15 +60,15 @@ pub(crate) fn runs(command: RunsCommand, project: Option<PathBuf>) -> i32 {
     })
 }
 
+/// The project that was named, as reports name it.
+fn named(project: Option<PathBuf>) -> Result<Option<String>, Trouble> {
+    let Some(dir) = project else { return Ok(None) };
+    let scene = Scene::find(Some(&dir)).map_err(|error| Trouble(error.to_string(), "name a directory".into()))?;
+    Ok(Some(scene.project.to_string_lossy().into_owned()))
+}
+
 fn list(number: usize, project: Option<PathBuf>, json: bool) -> Result<i32, Trouble> {
-    let project = match project {
-        Some(dir) => {
-            let scene =
-                Scene::find(Some(&dir)).map_err(|error| Trouble(error.to_string(), "name a directory".into()))?;
-            Some(scene.project.to_string_lossy().into_owned())
-        }
-        None => None,
-    };
+    let project = named(project)?;
     let listed = match State::find()? {
         Some(state) => summary::list(&state, number, project.as_deref())?,
         None => Vec::new(),
@@ -106,13 +106,20 @@ fn ending(run: &Summary) -> String {
     }
 }
 
-fn report(given: &str) -> Result<Vec<u8>, Trouble> {
+fn report(given: &str, project: Option<PathBuf>) -> Result<Vec<u8>, Trouble> {
     let state = State::find()?.ok_or(FindError::None)?;
-    Ok(runs::find(&state, given)?.read(&state)?)
+    let latest = match named(project)? {
+        Some(project) if given == "latest" => {
+            let last = summary::list(&state, 1, Some(&project))?.into_iter().next();
+            Some(last.ok_or(FindError::None)?.run_id)
+        }
+        Some(_) | None => None,
+    };
+    Ok(runs::find(&state, latest.as_deref().unwrap_or(given))?.read(&state)?)
 }
 
-fn show(given: &str, json: bool) -> Result<i32, Trouble> {
-    let bytes = report(given)?;
+fn show(given: &str, project: Option<PathBuf>, json: bool) -> Result<i32, Trouble> {
+    let bytes = report(given, project)?;
     let report: Value = serde_json::from_slice(&bytes).map_err(|error| {
         let help = "`glee-supervisor audit verify` says whether it was changed";
         Trouble(format!("the stored report is not JSON: {error}"), help.to_owned())

@@ -79,6 +79,15 @@ impl Scene {
         })
     }
 
+    /// The same place, seen from each project around this one.
+    pub fn around(&self) -> impl Iterator<Item = Self> {
+        let above = self.project.ancestors().skip(1);
+        above.filter(|dir| has_glee(dir, &self.cwd)).map(|dir| Self {
+            project: dir.to_owned(),
+            ..self.clone()
+        })
+    }
+
     #[must_use]
     pub fn host(&self) -> RealHost {
         RealHost {

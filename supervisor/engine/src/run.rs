@@ -295,6 +295,8 @@ fn prepare_on(
     add(&mut passed, egress.as_ref().map(Egress::env));
     add(&mut passed, overlay.as_ref().map(|overlay| overlay.env.clone()));
     let (config, state) = (config_dir(), state_dir());
+    let named = options.policy.as_deref().filter(|name| select::is_path(name));
+    let named = named.map(|name| here.join(name));
     guard::check(policy, state.as_deref())?;
     let reach = match (&egress, &policy.network) {
         (None, Network::Off) => Reach::Nothing,
@@ -307,6 +309,7 @@ fn prepare_on(
         cwd: if scene.cwd.is_dir() { &scene.cwd } else { &scene.project },
         home: scene.home.as_deref(),
         config: config.as_deref(),
+        policy: named.as_deref(),
         state: state.as_deref(),
         caller: caller(),
         command,

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use glee_policy::exceeds::Excess;
 use glee_policy::layer::profile;
+use glee_policy::resolved::Backend;
 use glee_policy::{
     Flags, Origin, Policy, PolicyError, ResolvedPolicy, Source, exceeds, narrow, widen, widen_workspace,
 };
 
 use crate::library::{Owner, Profiles, digest, read_policy};
 use crate::project::Scene;
-use crate::settings::SettingsError;
+use crate::settings::{self, SettingsError};
 use crate::trust::{self, Files, Standing, TrustError};
 
 /// The configuration of a project.
@@ -105,6 +106,8 @@ pub fn project_policy(scene: &Scene) -> Result<Option<ProjectPolicy>, SelectErro
         Err(error) => return Err(SelectError::Unreadable { path: file, error }),
     };
     let source = Source::File(file.to_string_lossy().into());
+    // A misspelt key is a rule that somebody believes to hold.
+    settings::read(&source, &bytes)?;
     let Some(policy) = glee_policy::parse_project_config(&source, &bytes)? else {
         return Ok(None);
     };
@@ -134,10 +137,13 @@ pub fn restricted(scene: &Scene) -> Result<ResolvedPolicy, SelectError> {
 /// The policy of a run before flags.
 pub fn select(name: Option<&str>, scene: &Scene) -> Result<Selected, SelectError> {
     match name {
-        None => match project_policy(scene)? {
-            Some(project) => judge(project, scene),
-            None => plain(restricted(scene)?),
-        },
+        None => {
+            let selected = match project_policy(scene)? {
+                Some(project) => judge(project, scene)?,
+                None => plain(restricted(scene)?)?,
+            };
+            within(selected, scene)
+        }
         Some(name) if is_path(name) => {
             // The caller named this very file: that is the caller's own word.
             let path = PathBuf::from(name);
@@ -172,6 +178,23 @@ pub fn select(name: Option<&str>, scene: &Scene) -> Result<Selected, SelectError
             }
         }
     }
+}
+
+/// A `.glee` that nobody has trusted does not take what lies below it out of the project around it: anybody who can write there
+/// can make one, and what the outer project's configuration denies would be open in it.
+fn within(mut selected: Selected, scene: &Scene) -> Result<Selected, SelectError> {
+    if selected.standing == Some(Standing::Trusted) {
+        return Ok(selected);
+    }
+    for outer in scene.around() {
+        if let Some(project) = project_policy(&outer)? {
+            let name = selected.policy.name.clone();
+            let outer = judge(project, &outer)?;
+            selected.policy = narrow(&selected.policy, &outer.policy);
+            selected.policy.name = name;
+        }
+    }
+    Ok(selected)
 }
 
 fn plain(policy: ResolvedPolicy) -> Result<Selected, SelectError> {
@@ -209,7 +232,11 @@ fn weigh(asked: ResolvedPolicy, files: &Files, scene: &Scene) -> Result<Selected
     let (policy, withheld) = if standing == Standing::Trusted {
         (asked, Vec::new())
     } else {
-        let base = restricted(scene)?;
+        let mut base = restricted(scene)?;
+        if asked.backend != Backend::Auto {
+            // Which program of the machine builds the walls, and with whose rights, is not a stranger's to say.
+            base.backend = Backend::Native;
+        }
         let withheld = exceeds(&asked, &base);
         let mut policy = narrow(&asked, &base);
         policy.name = asked.name;

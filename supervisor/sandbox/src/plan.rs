@@ -316,9 +316,9 @@ pub struct Repository {
 pub struct GitPlan {
     /// Every directory that the command can write. Nothing outside them is ever disarmed.
     pub trees: Vec<PathBuf>,
-    /// Those of them without a `.git`.
+    /// Those of them without a `.git`; where the caller stands in one counts too.
     pub fresh: Vec<PathBuf>,
-    /// Those of them that are not git directories themselves.
+    /// Likewise those that are not git directories themselves.
     pub not_bare: Vec<PathBuf>,
     pub repositories: Vec<Repository>,
     /// `.git` names that were there, and are protected.
@@ -364,6 +364,15 @@ pub struct CommandPlan {
     pub cwd: PathBuf,
 }
 
+/// A limit that must not be left to luck.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Insisted {
+    pub limit: cgroup::Controller,
+    /// As it is written, and where.
+    pub clause: String,
+    pub origin: String,
+}
+
 /// Everything there is to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxPlan {
@@ -372,6 +381,8 @@ pub struct SandboxPlan {
     pub identity: Identity,
     pub namespaces: Vec<Namespace>,
     pub cgroup: cgroup::Request,
+    /// Limits that only a group can enforce and that somebody wrote: without one the run is refused.
+    pub insisted: Vec<Insisted>,
     pub mounts: Vec<MountStep>,
     pub placeholders: Vec<Placeholder>,
     pub doors: Doors,

@@ -80,6 +80,7 @@ fn plan() -> SandboxPlan {
         deadline: None,
         grace: Duration::ZERO,
         memory_bytes: None,
+        insisted: Vec::new(),
         ledger: Vec::new(),
         omitted: Vec::new(),
     }

@@ -7,10 +7,8 @@
 //! applied: the protected names of `workspace`, and what makes git run programs.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
 use glee_policy::Flags;
@@ -18,10 +16,11 @@ use glee_sandbox::launch::{Found, Judge, Verdict};
 use glee_sandbox::plan::{MountStep, SandboxPlan};
 use glee_sandbox::sys::path;
 
+use super::collect::names;
 use super::node::{Node, look};
 use super::store::Kept;
+use super::work::{Removed, Work};
 use super::{Change, Harvest};
-use crate::folder::give;
 use crate::later::Later;
 use crate::options::Options;
 use crate::run::{self, Refusal};
@@ -134,7 +133,7 @@ pub fn apply(kept: &Kept, only: &[PathBuf]) -> Result<Applied, ApplyError> {
     let mut conflicts = Vec::new();
     let mut todo = Vec::new();
     for change in chosen {
-        match compare(&roots, change) {
+        match compare(&roots, harvest, change) {
             Standing::Apply => todo.push(change),
             Standing::Done => {}
             // No work is in it that is not elsewhere as well.
@@ -186,7 +185,7 @@ pub(super) fn is_index(path: &Path) -> bool {
 /// Named, or a directory in which something named is made.
 fn is_chosen(change: &Change, only: &[PathBuf], harvest: &Harvest) -> bool {
     let made_for = |path: &PathBuf| {
-        let is_new = change.was.is_none() && matches!(change.now, Some(Node::Dir { .. }));
+        let is_new = !is_dir(&change.was) && is_dir(&change.now);
         let made = |other: &Change| harvest.known_as(other).starts_with(path) && other.now.is_some();
         is_new && path.starts_with(harvest.known_as(change)) && harvest.changes.iter().any(made)
     };
@@ -208,7 +207,6 @@ impl Protected {
 
     fn has(&self, harvest: &Harvest, change: &Change) -> bool {
         let (path, inside) = (&harvest.whole(change), change.path());
-        let is_dir = |node: &Option<Node>| matches!(node, Some(Node::Dir { .. }));
         // A directory above a protected name may change its mode, but must stay where it is.
         let goes = change.was.is_some() && !(is_dir(&change.was) && is_dir(&change.now));
         let covers = |name: &PathBuf| path.starts_with(name) || (goes && name.starts_with(path));
@@ -237,7 +235,7 @@ fn covered(plan: &SandboxPlan) -> Vec<PathBuf> {
 }
 
 /// The trees, opened once.
-struct Roots {
+pub(super) struct Roots {
     project: OwnedFd,
     outside: Vec<OwnedFd>,
 }
@@ -252,7 +250,7 @@ impl Roots {
     }
 
     /// The directory of a change, reached through directories only, and its name there.
-    fn place<'c>(&self, change: &'c Change) -> io::Result<(OwnedFd, &'c OsStr)> {
+    pub(super) fn place<'c>(&self, change: &'c Change) -> io::Result<(OwnedFd, &'c OsStr)> {
         let root = match change.outside {
             None => Some(&self.project),
             Some(number) => self.outside.get(number),
@@ -275,10 +273,12 @@ enum Standing {
     Conflict(&'static str),
 }
 
-fn compare(roots: &Roots, change: &Change) -> Standing {
+fn compare(roots: &Roots, harvest: &Harvest, change: &Change) -> Standing {
     let present = match roots.place(change) {
         Ok((dir, name)) => look(dir.as_fd(), name),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        // It will be: what lies there now makes room for a directory.
+        Err(_) if harvest.changes.iter().any(|above| makes_room(above, change)) => Ok(None),
         Err(error) => Err(error),
     };
     let present = match present {
@@ -293,10 +293,7 @@ fn compare(roots: &Roots, change: &Change) -> Standing {
         (Some(a), Some(b)) => a.is(b),
         (Some(_), None) | (None, Some(_)) => false,
     };
-    let dirs = |a: &Option<Node>, b: &Option<Node>| {
-        let is_dir = |node: &Option<Node>| matches!(node, Some(Node::Dir { .. }));
-        is_dir(a) && is_dir(b)
-    };
+    let dirs = |a: &Option<Node>, b: &Option<Node>| is_dir(a) && is_dir(b);
     if same(&present, &change.now) || (change.was.is_none() && dirs(&present, &change.now)) {
         return Standing::Done;
     }
@@ -304,6 +301,10 @@ fn compare(roots: &Roots, change: &Change) -> Standing {
         return Standing::Conflict("it was changed while the command ran");
     }
     if same(&present, &change.was) || dirs(&present, &change.was) {
+        let is_replaced = is_dir(&change.was) && change.now.is_some() && !is_dir(&change.now);
+        if is_replaced && !has_only_what_goes(roots, harvest, change) {
+            return Standing::Conflict("something was put there since");
+        }
         return Standing::Apply;
     }
     Standing::Conflict(match (&change.was, &present) {
@@ -313,86 +314,26 @@ fn compare(roots: &Roots, change: &Change) -> Standing {
     })
 }
 
-#[derive(PartialEq, Eq)]
-enum Removed {
-    Yes,
-    NotEmpty,
+/// Does a directory take the place of something else above this change?
+fn makes_room(above: &Change, change: &Change) -> bool {
+    let lies_above = above.outside == change.outside && change.path() != above.path();
+    lies_above && change.path().starts_with(above.path()) && !is_dir(&above.was) && is_dir(&above.now)
 }
 
-struct Work<'a> {
-    roots: &'a Roots,
-    kept: &'a Kept,
-    /// What a file is called until it is whole. The same for every try, so that a cut-off one leaves nothing for good.
-    draft: OsString,
+/// Is everything in a directory that is to be replaced among what the run has removed?
+fn has_only_what_goes(roots: &Roots, harvest: &Harvest, change: &Change) -> bool {
+    let goes = |name: &OsString| {
+        let path = change.path().join(name);
+        let gone = |other: &Change| other.outside == change.outside && other.path() == path && other.now.is_none();
+        harvest.changes.iter().any(gone)
+    };
+    let listed = roots.place(change).and_then(|(dir, name)| {
+        let dir = path::open_dir_beneath(dir.as_fd(), Path::new(name))?;
+        names(dir.as_fd())
+    });
+    listed.is_ok_and(|names| names.iter().all(goes))
 }
 
-impl Work<'_> {
-    /// Removes what is there, if something else or nothing takes its place.
-    fn remove(&self, change: &Change) -> io::Result<Removed> {
-        let is_dir = |node: &Option<Node>| matches!(node, Some(Node::Dir { .. }));
-        let goes = change.was.is_some() && (change.now.is_none() || is_dir(&change.was) != is_dir(&change.now));
-        if !goes {
-            return Ok(Removed::Yes);
-        }
-        let (dir, name) = self.roots.place(change)?;
-        if !is_dir(&change.was) {
-            return path::unlink_at(dir.as_fd(), name).map(|()| Removed::Yes);
-        }
-        match path::rmdir_at(dir.as_fd(), name) {
-            Err(error) if error.raw_os_error() == Some(libc::ENOTEMPTY) && change.now.is_none() => {
-                Ok(Removed::NotEmpty)
-            }
-            other => other.map(|()| Removed::Yes),
-        }
-    }
-
-    fn make(&self, change: &Change) -> io::Result<()> {
-        let Some(now) = &change.now else { return Ok(()) };
-        let (dir, name) = self.roots.place(change)?;
-        match now {
-            Node::Dir { .. } => {
-                if let Err(error) = path::mkdir_new_at(dir.as_fd(), name, 0o700)
-                    && error.kind() != io::ErrorKind::AlreadyExists
-                {
-                    return Err(error);
-                }
-                Ok(())
-            }
-            Node::File { mode, .. } => {
-                self.clear(dir.as_fd())?;
-                let mut file = File::from(path::create_at(dir.as_fd(), Path::new(&self.draft), 0o600)?);
-                io::copy(&mut self.kept.content(change)?, &mut file)?;
-                self.finish(dir.as_fd(), file, *mode)?;
-                path::rename_at(dir.as_fd(), &self.draft, name)
-            }
-            Node::Symlink { target } => {
-                self.clear(dir.as_fd())?;
-                path::symlink_at(target.as_path(), dir.as_fd(), Path::new(&self.draft))?;
-                path::rename_at(dir.as_fd(), &self.draft, name)
-            }
-            Node::Other => Err(io::ErrorKind::InvalidInput.into()),
-        }
-    }
-
-    /// Gives a directory its mode.
-    fn close(&self, change: &Change) -> io::Result<()> {
-        let Some(Node::Dir { mode }) = change.now else {
-            return Ok(());
-        };
-        let (dir, name) = self.roots.place(change)?;
-        let made = path::open_dir_beneath(dir.as_fd(), Path::new(name))?;
-        self.finish(dir.as_fd(), File::from(made), mode)
-    }
-
-    fn finish(&self, dir: BorrowedFd<'_>, made: File, mode: u32) -> io::Result<()> {
-        give(made.as_fd(), &path::lstat_at(dir, OsStr::new(""))?)?;
-        made.set_permissions(fs::Permissions::from_mode(mode & 0o777))
-    }
-
-    fn clear(&self, dir: BorrowedFd<'_>) -> io::Result<()> {
-        match path::unlink_at(dir, &self.draft) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(()),
-        }
-    }
+pub(super) fn is_dir(node: &Option<Node>) -> bool {
+    matches!(node, Some(Node::Dir { .. }))
 }

@@ -132,6 +132,14 @@ impl Collector<'_> {
         depth: usize,
     ) -> io::Result<()> {
         let facts = dir::facts_at(upper, name)?;
+        if facts.kind != FileKind::Dir
+            && facts.kind != FileKind::CharDevice
+            && let Some(lower) = lower
+            && let Ok(Some((Node::Dir { .. }, _))) = look(lower, name)
+        {
+            // Something else took the place of a directory: what was in it is gone, and was not said so.
+            self.emptied(lower, name, inside, depth);
+        }
         match facts.kind {
             FileKind::CharDevice => {
                 if let Some(lower) = lower {
@@ -270,9 +278,13 @@ impl Collector<'_> {
         };
         let is_dir = matches!(was.0, Node::Dir { .. });
         self.push(inside, Some(was), None, None);
-        if !is_dir {
-            return;
+        if is_dir {
+            self.emptied(lower, name, inside, depth);
         }
+    }
+
+    /// Everything below a directory of the project is not in the copy.
+    fn emptied(&mut self, lower: BorrowedFd<'_>, name: &OsStr, inside: &Path, depth: usize) {
         match path::open_dir_on_mount(lower, name) {
             Ok(dir) if depth < DEEPEST => {
                 for name in self.names_of(dir.as_fd(), inside) {
@@ -301,7 +313,7 @@ impl Collector<'_> {
 }
 
 /// The names in a directory, sorted.
-fn names(dir: BorrowedFd<'_>) -> io::Result<Vec<OsString>> {
+pub(super) fn names(dir: BorrowedFd<'_>) -> io::Result<Vec<OsString>> {
     let fresh = path::open_dir_beneath(dir, Path::new("."))?;
     let mut names = Vec::new();
     Listing::default().read(fresh.as_fd(), &mut |entry| names.push(entry.name.to_owned()))?;

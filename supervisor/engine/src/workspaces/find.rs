@@ -1,5 +1,7 @@
 //! From what the user typed to a stored result.
 
+use std::path::{Path, PathBuf};
+
 use super::store::{self, Kept, StoreError};
 use crate::audit::place::{PlaceError, State};
 
@@ -9,6 +11,8 @@ pub enum FindError {
     Store(#[from] StoreError),
     #[error("no run has left changes in a copy")]
     None,
+    #[error("no run in `{}` has left changes in a copy", .0.display())]
+    NoneHere(PathBuf),
     #[error("nothing is kept of a run whose id begins with `{0}`")]
     NotFound(String),
     #[error("`{given}` could be {count} runs")]
@@ -26,7 +30,7 @@ impl FindError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Store(error) => error.help(),
-            Self::None | Self::NotFound(_) => {
+            Self::None | Self::NoneHere(_) | Self::NotFound(_) => {
                 "`glee-supervisor run --workspace cow` keeps what its command changed until it is applied or discarded"
             }
             Self::Ambiguous { .. } => "write more of the id",
@@ -34,19 +38,27 @@ impl FindError {
     }
 }
 
-/// `latest`, an id, or the beginning of exactly one.
-pub fn find(given: &str) -> Result<Kept, FindError> {
+/// `latest` of this project, an id of any, or the beginning of exactly one.
+pub fn find(given: &str, project: &Path) -> Result<Kept, FindError> {
     let state = State::find()?.ok_or(FindError::None)?;
     let mut ids = store::ids(&state)?;
-    if given != "latest" {
-        let given = given.to_ascii_lowercase();
-        ids.retain(|id| id.starts_with(&given));
-        match ids.len() {
-            0 => return Err(FindError::NotFound(given)),
-            1 => {}
-            count => return Err(FindError::Ambiguous { given, count }),
+    if given == "latest" {
+        for id in ids.iter().rev() {
+            let kept = store::load(&state, id)?;
+            if kept.harvest.project() == project {
+                return Ok(kept);
+            }
         }
+        return Err(FindError::NoneHere(project.to_owned()));
     }
-    let id = ids.pop().ok_or(FindError::None)?;
-    Ok(store::load(&state, &id)?)
+    let given = given.to_ascii_lowercase();
+    ids.retain(|id| id.starts_with(&given));
+    match ids.as_slice() {
+        [] => Err(FindError::NotFound(given)),
+        [id] => Ok(store::load(&state, id)?),
+        several => Err(FindError::Ambiguous {
+            given,
+            count: several.len(),
+        }),
+    }
 }

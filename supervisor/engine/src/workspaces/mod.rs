@@ -11,6 +11,7 @@ mod collect;
 mod find;
 mod node;
 mod store;
+mod work;
 
 use std::path::{Path, PathBuf};
 

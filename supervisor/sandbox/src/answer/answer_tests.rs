@@ -150,6 +150,7 @@ fn plan() -> SandboxPlan {
         deadline: None,
         grace: Duration::ZERO,
         memory_bytes: None,
+        insisted: Vec::new(),
         ledger: Vec::new(),
         omitted: Vec::new(),
     }

@@ -247,6 +247,7 @@ fn plan(inside: Inside) -> SandboxPlan {
         deadline: inside.deadline,
         grace: inside.grace,
         memory_bytes: inside.watched_memory,
+        insisted: Vec::new(),
         ledger: Vec::new(),
         omitted: Vec::new(),
     }

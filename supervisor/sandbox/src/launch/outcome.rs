@@ -95,6 +95,12 @@ pub enum LaunchError {
     Unprotected { path: PathBuf, error: io::Error },
     #[error("{name} is a directory, through which the command could reach the whole machine")]
     StandardFile { name: &'static str },
+    #[error("cannot enforce `{clause}` ({origin}): {reason}")]
+    Unlimited {
+        clause: String,
+        origin: String,
+        reason: String,
+    },
     #[error("the built-in list of system calls is damaged")]
     SyscallTable,
     #[error("the sandbox does not hold: {}", surprises(.receipt))]
@@ -160,6 +166,11 @@ impl LaunchError {
             Self::Canary { .. } => Some(
                 "something on this machine undoes a lock (a tracer, a kernel module, a patched kernel): report it; \
                  `--receipt off` would run the command all the same"
+                    .to_owned(),
+            ),
+            Self::Unlimited { .. } => Some(
+                "only a control group enforces it: run as root or where one is yours (`systemd-run --user --scope -p Delegate=yes …`), \
+                 or leave the limit out"
                     .to_owned(),
             ),
             Self::Records(error) => Some(error.help().to_owned()),

@@ -150,7 +150,10 @@ pub(super) fn start(
                     entrust(&child, caller).map(|()| holders)
                 });
             let groups = born_into.unwrap_or_else(|| Groups::make(plan, caller));
-            let admitted = admitted.and_then(|holders| group(&child, &groups).map(|()| holders));
+            let admitted = admitted.and_then(|holders| {
+                check_limits(plan, &groups)?;
+                group(&child, &groups).map(|()| holders)
+            });
             // The child's own, closed while it works; the holders are collected at the end of this.
             drop(inheritance);
             if let Err(error) = admitted {
@@ -192,6 +195,20 @@ fn admit(plan: &SandboxPlan, child: &mut Child, layers: &[Layer]) -> Result<(), 
         child.warden = Warden::start(plan, child.pid, layers).map_err(named("watch"))?;
     }
     Order::Go.send(child.control.as_fd()).map_err(named("start"))
+}
+
+/// A limit that somebody wrote holds, or nothing runs.
+fn check_limits(plan: &SandboxPlan, groups: &Groups) -> Result<(), LaunchError> {
+    for insisted in &plan.insisted {
+        if let Some(missing) = groups.missing.iter().find(|missing| missing.limit == insisted.limit) {
+            return Err(LaunchError::Unlimited {
+                clause: insisted.clause.clone(),
+                origin: insisted.origin.clone(),
+                reason: missing.reason.to_string(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Lets the child enter its control groups, which were made while it built its root.

@@ -14,12 +14,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Isolation, Mode, Network};
+use glee_policy::{ResolvedPolicy, Source};
 
 use crate::cgroup;
 use crate::plan::{
-    CommandPlan, Containment, Doors, Identity, KeptDir, MadeFile, Namespace, Records, SandboxPlan, Workspace,
+    CommandPlan, Containment, Doors, Identity, Insisted, KeptDir, MadeFile, Namespace, Records, SandboxPlan, Workspace,
 };
 use crate::receipt;
 use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, Observe, SocketRule};
@@ -131,6 +131,7 @@ pub fn lower(
                 Containment::Landlock | Containment::Inherit => cgroup::Tree::Loose,
             },
         },
+        insisted: insisted(policy, containment),
         mounts: trees.steps,
         doors: request.doors,
         git: terrain.before.clone(),
@@ -168,6 +169,36 @@ pub fn lower(
     plan.canaries = receipt::canaries(&plan, kernel.landlock_abi);
     plan.left_out = receipt::left_out(&plan);
     Ok(plan)
+}
+
+/// Limits of a person's or a project's own that nothing but a control group enforces: memory has its watchdog, and processes are
+/// counted per user namespace where there is one. Those of the built-in profiles are given where they can be had.
+fn insisted(policy: &ResolvedPolicy, containment: Containment) -> Vec<Insisted> {
+    let machine = std::thread::available_parallelism().map_or(u64::MAX, |count| count.get() as u64 * 1000);
+    let limits = &policy.limits;
+    let cpus = limits.cpu_millis.filter(|millis| *millis < machine);
+    let pids = limits.pids.filter(|_| containment != Containment::Namespaces);
+    let rows = [
+        (
+            "cpus",
+            cgroup::Controller::Cpu,
+            cpus.map(|millis| (millis as f64 / 1000.0).to_string()),
+        ),
+        ("pids", cgroup::Controller::Pids, pids.map(|most| most.to_string())),
+    ];
+    let written = rows.into_iter().filter_map(|(name, limit, value)| {
+        let origin = policy.origins.get(&format!("limits.{name}"))?;
+        let clause = format!("limits.{name}: {}", value?);
+        match origin.source {
+            Source::Builtin(_) => None,
+            Source::File(_) | Source::Flag(_) => Some(Insisted {
+                limit,
+                clause,
+                origin: origin.to_string(),
+            }),
+        }
+    });
+    written.collect()
 }
 
 fn containment(policy: &ResolvedPolicy, kernel: Kernel) -> Result<Containment, LowerError> {

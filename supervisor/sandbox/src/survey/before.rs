@@ -13,16 +13,18 @@ use glee_policy::resolved::FsAccess;
 /// Linked worktrees of one repository that are looked at.
 const WORKTREES: usize = 256;
 
-/// `nested` are directories with a `.git` that a look into the trees has found.
+/// `here` is where the caller stands, if that is below one of the trees; `nested` are directories with a `.git` that a look into the trees has found.
 pub(super) fn find(
     trees: &[PathBuf],
+    here: Option<&Path>,
     git: &[GitDir],
     nested: &[PathBuf],
     islands: &[Island],
     unprotected: &BTreeSet<String>,
 ) -> GitPlan {
     let open = unprotected.contains(".git");
-    let without = |has: fn(&Path) -> bool| trees.iter().filter(|t| !open && !has(t)).cloned().collect();
+    let places = || trees.iter().map(PathBuf::as_path).chain(here);
+    let without = |has: fn(&Path) -> bool| places().filter(|t| !open && !has(t)).map(Path::to_owned).collect();
     let outside = git.iter().filter(|d| d.outside && d.access == FsAccess::ReadWrite);
     let outside: Vec<PathBuf> = outside.map(|dir| dir.path.clone()).collect();
     let beside = |island: &Island| {

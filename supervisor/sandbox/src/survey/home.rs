@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 /// Besides the names of every tree: what is read at login, by git, by editors and by other tools, relative to the home.
 const NAMES: &[&str] = &[
+    "bin",
     ".bash_aliases",
+    ".bash_completion",
     ".inputrc",
     ".pam_environment",
     ".xprofile",

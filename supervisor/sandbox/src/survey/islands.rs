@@ -18,7 +18,7 @@ use crate::launch::placeholders::{self, Found};
 use crate::plan::PlaceholderKind;
 use crate::sys::path::is_writable;
 
-/// At the top of every writable tree and of every submodule in it.
+/// At the top of every writable tree and of every submodule in it, and where the caller stands in one.
 pub(super) const NAMES: &[&str] = &[
     ".claude",
     ".codex",
@@ -87,6 +87,8 @@ pub enum IslandState {
 pub(super) struct Area<'a> {
     /// Writable trees.
     pub(super) trees: &'a [PathBuf],
+    /// Where the caller stands, if that is below one of them: its shell and its editor look there next.
+    pub(super) here: Option<&'a Path>,
     pub(super) git: &'a [GitDir],
     /// Directories with a `.git` that a look into the trees has found.
     pub(super) nested: &'a [PathBuf],
@@ -97,6 +99,8 @@ pub(super) struct Area<'a> {
     pub(super) own: &'a Named,
     /// What is protected besides, there or not.
     pub(super) more: &'a [PathBuf],
+    /// This program's own configuration, which may lie elsewhere and be made of links into the trees.
+    pub(super) config: Option<&'a Path>,
     /// Of `more`, what no policy opts out of.
     pub(super) state: Option<&'a Path>,
     pub(super) unprotected: &'a BTreeSet<String>,
@@ -133,7 +137,10 @@ pub(super) fn find(area: Area<'_>) -> Vec<Island> {
         collect.tree(tree, 0);
         collect.surrounding(tree);
     }
-    for dir in area.nested {
+    if let Some(here) = area.here {
+        collect.names(here);
+    }
+    for dir in area.nested.iter().map(PathBuf::as_path).chain(area.here) {
         collect.dot_git(dir);
     }
     for dir in area.bare {
@@ -141,6 +148,9 @@ pub(super) fn find(area: Area<'_>) -> Vec<Island> {
     }
     for dir in &outside {
         collect.git_dir(dir, area.trees);
+    }
+    if let Some(config) = area.config.filter(|_| !collect.tops.is_empty()) {
+        collect.add_dir(config.to_owned(), 2);
     }
     for path in area.more {
         collect.add(path.clone(), Some(PlaceholderKind::Socket));
@@ -290,10 +300,14 @@ impl Collect<'_> {
         });
     }
 
-    fn tree(&mut self, root: &Path, depth: u32) {
+    fn names(&mut self, root: &Path) {
         for name in NAMES {
             self.add_dir(root.join(name), 2);
         }
+    }
+
+    fn tree(&mut self, root: &Path, depth: u32) {
+        self.names(root);
         self.dot_git(root);
         if depth > 0 {
             // A submodule that is not checked out yet must not get a git directory of the command's making.

@@ -22,6 +22,8 @@ impl Tree {
             home: None,
             own: &Named::default(),
             more: &[],
+            here: None,
+            config: None,
             state: None,
             unprotected: &BTreeSet::new(),
         });

@@ -130,6 +130,8 @@ pub struct Setting<'a> {
     pub home: Option<&'a Path>,
     /// This program's own configuration, trust included.
     pub config: Option<&'a Path>,
+    /// The file that the caller named as the policy, which the next run will obey.
+    pub policy: Option<&'a Path>,
     /// Where this program keeps its audit log and its keys: neither writable nor seen inside, whatever is granted around it.
     pub state: Option<&'a Path>,
     pub caller: Caller,
@@ -188,18 +190,22 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         .filter(|(path, place)| place.kind == Kind::Dir && is_near(path, &project, setting.home));
     let seen = scan::scan(std::iter::once(project.clone()).chain(roots.map(|(path, _)| path.clone())));
     let secrets = secrets::SECRETS.iter().copied();
+    let within = |tree: &PathBuf| setting.cwd.starts_with(tree) && setting.cwd != tree;
+    let here = Some(setting.cwd).filter(|_| trees.iter().any(within) && !trees.iter().any(|tree| tree == setting.cwd));
     let islands = islands::find(islands::Area {
         trees: &trees,
+        here,
         git: &git,
         nested: &seen.repositories,
         bare: &seen.bare,
         home: setting.home,
         own: &gitconfig::read(own_configuration(setting.home), setting.home),
-        more: &home::names(setting.home, [setting.config, setting.state], &trees, secrets),
+        more: &home::names(setting.home, [setting.policy, setting.state], &trees, secrets),
+        config: setting.config,
         state: setting.state,
         unprotected: &policy.unprotected,
     });
-    let before = before::find(&trees, &git, &seen.repositories, &islands, &policy.unprotected);
+    let before = before::find(&trees, here, &git, &seen.repositories, &islands, &policy.unprotected);
     let mut denied = deny::find(policy, &cover)?;
     let sockets = seen
         .sockets
