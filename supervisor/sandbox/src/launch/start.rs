@@ -115,8 +115,11 @@ pub(super) fn start(
     match side {
         Side::Child => {
             drop((ours, alive_write, v2, bait, abroad));
-            // Not ours to wait for.
-            std::mem::forget(ready);
+            if let Some(mut ready) = ready {
+                // It ends when nobody holds the other end of its pipe any more, and is not ours to wait for.
+                ready.release();
+                std::mem::forget(ready);
+            }
             if let Some(janitor) = caller.janitor.raw_socket().map(i32::unsigned_abs) {
                 // It would keep the janitor from seeing that the supervisor is dead.
                 let _ = fd::close_range(janitor, janitor);
