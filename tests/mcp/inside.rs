@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Client, Place, peak_memory};
 
-const LONG: Duration = Duration::from_secs(30);
-const NESTING: &str = "subagents:\n  max_depth: 1\n";
+pub(crate) const LONG: Duration = Duration::from_secs(30);
+pub(crate) const NESTING: &str = "subagents:\n  max_depth: 1\n";
 const WORKSPACE: &str = "security:\n  subagent_permissions:\n    extends: workspace\n";
 const LOOKS: [&str; 3] = ["glee_agents_list", "glee_memory_search", "glee_policy_explain"];
 const STARTS: [&str; 5] = [
@@ -36,17 +36,17 @@ claims! {
 
 /// A configuration that the user trusts.
 #[track_caller]
-fn trusted(at: &Place, config: &str) {
+pub(crate) fn trusted(at: &Place, config: &str) {
     at.config(config);
     at.output(&["trust", "--config", "--yes"]);
 }
 
-fn stub(orders: &str) -> Value {
+pub(crate) fn stub(orders: &str) -> Value {
     json!({ "description": "a test", "prompt": orders, "agent_cli": "stub" })
 }
 
 /// An order that calls a tool of the endpoint.
-fn call(tool: &str, arguments: &Value) -> String {
+pub(crate) fn call(tool: &str, arguments: &Value) -> String {
     let params = json!({ "name": tool, "arguments": arguments });
     format!("stub: mcp tools/call {params}")
 }
@@ -62,7 +62,7 @@ fn meta(capabilities: Value) -> Value {
 
 /// What each order of a task came to, as the endpoint answered it.
 #[track_caller]
-fn answers(client: &mut Client, orders: &[String], more: &Value) -> Vec<Value> {
+pub(crate) fn answers(client: &mut Client, orders: &[String], more: &Value) -> Vec<Value> {
     let mut task = stub(&orders.join("\n"));
     for (key, value) in more.as_object().expect("an object") {
         task[key] = value.clone();
@@ -88,7 +88,7 @@ fn names(answer: &Value) -> Vec<String> {
 }
 
 /// The endpoints of this world.
-fn endpoints(at: &Place) -> Vec<u32> {
+pub(crate) fn endpoints(at: &Place) -> Vec<u32> {
     let mut found = carrying("__endpoint");
     found.retain(|pid| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -103,13 +103,13 @@ fn state(client: &mut Client, id: &Value) -> String {
 }
 
 #[track_caller]
-fn becomes(client: &mut Client, id: &Value, wanted: &str) {
+pub(crate) fn becomes(client: &mut Client, id: &Value, wanted: &str) {
     let reached = wait_until(LONG, || state(client, id) == wanted);
     assert!(reached, "it is {}, not {wanted}", state(client, id));
 }
 
 #[track_caller]
-fn background(client: &mut Client, orders: &str) -> Value {
+pub(crate) fn background(client: &mut Client, orders: &str) -> Value {
     let mut task = stub(orders);
     task["background"] = json!(true);
     client.data("glee_task", task)["task_id"].clone()

@@ -2,7 +2,7 @@
 
 use super::schema::DEEPEST;
 use super::task::{TaskId, find, task};
-use super::{State, Store, StoreError, Task};
+use super::{Store, StoreError, Task, Which};
 use crate::sessions::SessionId;
 
 /// Begins a query in which `below` holds their ids.
@@ -24,14 +24,19 @@ impl Store {
         Ok(false)
     }
 
-    /// The newest of them, the newest first.
-    pub fn list_below(&self, root: &TaskId, state: Option<State>, most: u32) -> Result<Vec<Task>, StoreError> {
-        let sql = format!(
-            "{BELOW} SELECT * FROM tasks WHERE id IN below AND (?2 IS NULL OR state = ?2) ORDER BY seq DESC LIMIT ?3"
-        );
+    /// What is made of each of the newest of them, the newest first.
+    pub fn each_below<T>(
+        &self,
+        root: &TaskId,
+        which: Which,
+        most: u32,
+        mut make: impl FnMut(Task) -> T,
+    ) -> Result<Vec<T>, StoreError> {
+        let clause = which.clause();
+        let sql = format!("{BELOW} SELECT * FROM tasks WHERE id IN below AND {clause} ORDER BY seq DESC LIMIT ?2");
         self.look(|c| {
             let mut query = c.prepare(&sql)?;
-            let rows = query.query_map((root.as_str(), state.map(State::as_str), most), task)?;
+            let rows = query.query_map((root.as_str(), most), |row| Ok(make(task(row)?)))?;
             rows.collect()
         })
     }

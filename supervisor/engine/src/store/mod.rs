@@ -33,7 +33,7 @@ pub use journal::{MOST_TOLD, NewFlow, Pause, StepEnd, StepTask, Taken};
 pub use moves::{Cancel, Running, Started};
 pub use recover::Recovered;
 pub use state::{Ending, State};
-pub use task::{Entry, New, NotATask, Task, TaskId};
+pub use task::{Entry, New, NotATask, Task, TaskId, Which};
 pub use watch::Ready;
 pub use worker::{Life, Worker};
 

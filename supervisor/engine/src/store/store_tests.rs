@@ -565,12 +565,17 @@ fn only_what_came_from_a_task_is_below_it() {
         !store.is_below(&child, &root).expect("look"),
         "the task above is not below"
     );
-    let listed = store.list_below(&root, None, 10).expect("list");
+    let listed = store.each_below(&root, Which::All, 10, |task| task).expect("list");
     assert_eq!(
         listed.iter().map(|task| &task.id).collect::<Vec<_>>(),
         [&grandchild, &child]
     );
-    assert_eq!(store.list_below(&root, Some(State::Running), 10).expect("list"), []);
+    assert_eq!(
+        store
+            .each_below(&root, Which::In(State::Running), 10, |task| task)
+            .expect("list"),
+        []
+    );
     let session = |text: &str| {
         store
             .is_session_below(&root, &text.parse().expect("a session"))
