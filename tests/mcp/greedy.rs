@@ -6,7 +6,7 @@ use glee_tests::{Caller, claims, wait_until};
 use serde_json::{Value, json};
 
 use crate::inside::{LONG, NESTING, answers, background, becomes, call, endpoints, stub, trusted};
-use crate::support::{Place, peak_memory};
+use crate::support::{Client, Place, peak_memory};
 
 /// In KiB, of the process behind the endpoint.
 const MOST_MEMORY: u64 = 200 * 1024;
@@ -16,6 +16,8 @@ claims! {
     answers_that_nobody_reads_do_not_pile_up => super::unread;
     its_end_closes_the_door_and_nothing_else => super::its_end;
     a_child_is_free_of_the_endpoints_own_bound => super::unbound;
+    with_one_place_a_task_and_those_that_it_waits_for_all_work => super::one_place;
+    no_more_work_at_once_however_many_levels_down => super::places;
 }
 
 fn data(answer: &Value) -> &Value {
@@ -153,4 +155,60 @@ fn unbound(caller: Caller) {
     let own = client.data("glee_task", stub(look))["output"].clone();
     let answers = answers(&mut client, &[call("glee_task", &stub(look))], &json!({}));
     assert_eq!(data(&answers[0])["output"], own, "{}", answers[0]);
+}
+
+/// Has another work in the background, and then waits for it.
+const WAITS: &str = r#"
+import json, urllib.request
+META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "a", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {}}
+def tool(name, arguments):
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments, "_meta": META}}
+    head = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": name}
+    asked = urllib.request.Request("http://127.0.0.1:9787/mcp", json.dumps(body).encode(), head)
+    text = urllib.request.urlopen(asked, timeout=20).read().decode()
+    lines = [line for line in text.splitlines() if "jsonrpc" in line]
+    return json.loads(lines[-1].removeprefix("data: "))["result"]["structuredContent"]
+left = tool("glee_task", {"description": "d", "agent_cli": "stub", "background": True, "prompt": "stub: say from below"})
+print(tool("glee_task_result", {"task_id": left["task_id"], "wait_ms": 15000})["output"])
+"#;
+
+fn one_place(caller: Caller) {
+    let at = Place::of(caller);
+    trusted(&at, &format!("{NESTING}  max_concurrent: 1\n"));
+    at.world.file("@PROJECT/waits.py", WAITS);
+    let mut client = at.client();
+    let orders = format!(
+        "{}\nstub: shell /usr/bin/python3 waits.py",
+        call("glee_task", &stub("stub: say in the foreground"))
+    );
+    let done = client.data("glee_task", stub(&orders));
+    let said = done["output"].as_str().unwrap_or_else(|| panic!("{done}"));
+    assert!(
+        said.contains("in the foreground") && said.contains("from below"),
+        "{said}"
+    );
+}
+
+fn places(caller: Caller) {
+    let at = Place::of(caller);
+    trusted(&at, "subagents:\n  max_depth: 2\n  max_concurrent: 2\n");
+    let mut client = at.client();
+    let left = |orders: &str| {
+        let mut task = stub(orders);
+        task["background"] = json!(true);
+        call("glee_task", &task)
+    };
+    let kid = format!("{}\nstub: sleep 30000", left("stub: sleep 30000"));
+    let orders: Vec<String> = (0..6).map(|_| left(&kid)).collect();
+    let id = background(&mut client, &format!("{}\nstub: sleep 30000", orders.join("\n")));
+    let running = |client: &mut Client| {
+        let tasks = client.data("glee_task_list", json!({ "state": "running" }))["tasks"].clone();
+        tasks.as_array().map_or(0, Vec::len)
+    };
+    assert!(wait_until(LONG, || running(&mut client) == 2), "two can work");
+    let more = wait_until(Duration::from_secs(3), || running(&mut client) > 2);
+    assert!(!more, "{} work at once", running(&mut client));
+    client.data("glee_task_cancel", json!({ "task_id": id }));
 }

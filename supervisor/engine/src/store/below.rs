@@ -1,8 +1,11 @@
 //! The tasks that came from one task, however many levels down.
 
-use super::schema::DEEPEST;
+use rusqlite::Transaction;
+
+use super::schema::{DEEPEST, MOST_ASKED, MOST_BELOW, MOST_EVER};
 use super::task::{TaskId, find, task};
-use super::{Store, StoreError, Task, Which};
+use super::{Failure, Store, StoreError, Task, Which};
+use crate::label::Label;
 use crate::sessions::SessionId;
 
 /// Begins a query in which `below` holds their ids.
@@ -51,4 +54,41 @@ impl Store {
         })?;
         Ok(found.unwrap_or(false))
     }
+}
+
+/// Whether one more may be asked for in the name of this task: its depth, and the caller that it counts for.
+///
+/// Both the caller and the counts are those of the first task in line, so that asking through others wins nothing.
+pub(super) fn enter_below(change: &Transaction<'_>, parent: &TaskId, bytes: usize) -> Result<(u32, Label), Failure> {
+    let missing = |id: &TaskId| StoreError::Missing(id.clone());
+    let parent = find(change, parent)?.ok_or_else(|| missing(parent))?;
+    let depth = parent.depth + 1;
+    if depth > DEEPEST {
+        return Err(StoreError::TooDeep(depth).into());
+    }
+    let mut top = parent;
+    while let Some(above) = &top.parent {
+        top = find(change, above)?.ok_or_else(|| missing(above))?;
+    }
+    let sql = format!(
+        "{BELOW} SELECT count(*), coalesce(sum(state IN ('waiting', 'queued', 'claimed', 'running')), 0),
+            coalesce(sum(octet_length(request)), 0) FROM tasks WHERE id IN below"
+    );
+    let counted = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let (ever, open, asked): (u64, u64, u64) = change.query_row(&sql, [top.id.as_str()], counted)?;
+    let bytes = asked.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+    if open >= MOST_BELOW {
+        return Err(StoreError::TooManyBelow(open).into());
+    }
+    if ever >= MOST_EVER {
+        return Err(StoreError::TooManyEver(ever).into());
+    }
+    if bytes > MOST_ASKED {
+        return Err(StoreError::TooMuchBelow {
+            bytes,
+            most: MOST_ASKED,
+        }
+        .into());
+    }
+    Ok((depth, top.caller))
 }

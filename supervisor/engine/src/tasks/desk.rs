@@ -207,8 +207,11 @@ impl Desk {
 
     pub fn status(&self, id: &TaskId) -> Result<View, Refusal> {
         self.sweep()?;
-        let store = self.store();
+        let mut store = self.store();
         self.scope.check(id, &store)?;
+        if self.scope.is_below() {
+            store.awaited(id, Millis::now())?;
+        }
         let task = store.get(id)?;
         view(task, &store)
     }

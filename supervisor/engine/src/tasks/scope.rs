@@ -23,6 +23,13 @@ impl Scope {
         }
     }
 
+    pub(super) fn is_below(&self) -> bool {
+        match self {
+            Self::Project => false,
+            Self::Below(_) => true,
+        }
+    }
+
     /// Only a person decides, and there is none in a sandbox.
     pub(super) fn decides(&self) -> Result<(), Refusal> {
         match self {
