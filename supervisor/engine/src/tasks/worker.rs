@@ -19,6 +19,7 @@ use super::close;
 use super::crew::OWN;
 use super::intake;
 use super::job::{Bench, Job};
+use super::nested;
 use super::outcome::Kept;
 use super::process::{self, Sound, Worked};
 use super::record::{self, Record, Told as Spoken};
@@ -192,13 +193,17 @@ fn prepare(claim: &Claim, scene: &Scene, settings: &Settings, store: &Store, ben
         }
     };
     let resume = Resumption::of(&brief, cli, settings, scene)?;
+    let words = match &task.parent {
+        None => nested::plain(&brief.request, told),
+        Some(_) => nested::words(&brief.request, brief.agent(scene)?.as_ref().map(|(agent, _)| agent)),
+    };
     let told = preview(
         &Asked {
             agent: brief.request.agent.as_ref().map(|name| name.as_str()),
-            inputs: brief.request.inputs.clone(),
+            inputs: words.inputs,
             session: resume.told().map(|id| id.as_str()),
-            told: &told,
-            task: &brief.request.prompt,
+            told: &words.told,
+            task: &words.task,
         },
         scene,
     )?;
