@@ -73,6 +73,38 @@ claims! {
         assert!(status == "error" && error.as_str().is_some_and(|error| error.contains("policy has changed")), "{error}");
     }
 
+    fn a_changed_configuration_does_not_take_approval_away(at) {
+        let file = "@PROJECT/.glee/config.yml";
+        let wide = "subagents:\n  max_depth: 1\n";
+        at.world.file(file, &format!("{ASK}{wide}"));
+        assert_eq!(at.seen(["trust", "--config", "--yes"]).status, 0);
+        let asks = || stub(at, "stub: say fine", &[]).0 == 1;
+        let standing = || {
+            let (_, list) = told(at, &["trust", "status", "--json"]);
+            list[0]["standing"].clone()
+        };
+        assert_eq!((asks(), standing()), (true, json!("trusted")));
+        // As after a pull: without a word, with other words, with the opposite, and without the file.
+        for other in ["", wide, &ASK.replace("true", "false"), "sessions:\n  max_history: 3\n"] {
+            at.world.file(file, other);
+            assert_eq!((asks(), standing()), (true, json!("changed")), "{other}");
+        }
+        let shown = at.seen(["trust", "status"]).stdout;
+        assert!(shown.contains("security.require_approval.subagents false"), "{shown}");
+        at.host("rm .glee/config.yml");
+        assert_eq!((asks(), standing()), (true, json!("changed")));
+        // Who trusts the new one, or no longer the old one, has said so.
+        at.world.file(file, wide);
+        assert_eq!(at.seen(["trust", "--config", "--yes"]).status, 0);
+        assert_eq!((asks(), standing()), (false, json!("trusted")));
+        at.world.file(file, &format!("{ASK}{wide}"));
+        assert_eq!(at.seen(["trust", "--config", "--yes"]).status, 0);
+        at.world.file(file, "");
+        assert!(asks());
+        assert_eq!(at.seen(["untrust"]).status, 0);
+        assert!(!asks());
+    }
+
     fn what_nobody_approves_of_in_time_is_over(at) {
         let id = said_by(&at.world, &["tasks", "wait-since", "7200"]).expect("a task");
         assert_eq!(told(at, &["approvals", "list", "--json"]).1, json!([]));

@@ -231,6 +231,13 @@ fn by_tool(caller: Caller) {
         denied["isError"] == true && denied.to_string().contains("denied"),
         "{denied}"
     );
+    // Both answers are in the audit log.
+    let said = |answer: &str| {
+        let log = at.output(&["audit", "show", "--json"]);
+        let quoted = format!("\"{answer}\"");
+        log.matches(quoted.as_str()).count()
+    };
+    assert_eq!((said("approved"), said("denied")), (1, 1));
     // What only looks is not asked about, nor is a task: that is the other switch.
     client.data("glee_memory_search", json!({ "query": "asked" }));
     let task = client.data("glee_task", stub());

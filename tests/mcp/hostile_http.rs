@@ -294,6 +294,11 @@ fn many_sessions(caller: Caller) {
     let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } });
     let body = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }).to_string();
     assert_eq!(web.post("", &body).status, 503);
+    // Nor do headers of the newer protocol open one, or the name of a session that is none.
+    let newer = body.replace("2025-11-25", "2026-07-28");
+    let headers = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: initialize\r\n";
+    assert_eq!(web.post(headers, &newer).status, 503);
+    assert_eq!(web.post("Mcp-Session-Id: \u{e4}\r\n", &body).status, 503);
     web.is_well("as many sessions as there may be");
 }
 

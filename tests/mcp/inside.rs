@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Client, Place, peak_memory};
 
-const LONG: Duration = Duration::from_secs(30);
-const NESTING: &str = "subagents:\n  max_depth: 1\n";
+pub(crate) const LONG: Duration = Duration::from_secs(30);
+pub(crate) const NESTING: &str = "subagents:\n  max_depth: 1\n";
 const WORKSPACE: &str = "security:\n  subagent_permissions:\n    extends: workspace\n";
 const LOOKS: [&str; 3] = ["glee_agents_list", "glee_memory_search", "glee_policy_explain"];
 const STARTS: [&str; 5] = [
@@ -28,6 +28,7 @@ claims! {
     other_peoples_tasks_are_not_there => super::others;
     approval_is_never_asked_of_who_asks => super::approval;
     what_a_task_asked_for_ends_with_it => super::ends;
+    what_a_task_asks_for_is_never_told_as_trusted => super::asked_for;
     a_task_cannot_flood_the_queue => super::flood;
     it_answers_for_the_policy_of_its_own_task => super::explained;
     hostile_bytes_do_not_wear_it_down => super::hostile;
@@ -36,17 +37,17 @@ claims! {
 
 /// A configuration that the user trusts.
 #[track_caller]
-fn trusted(at: &Place, config: &str) {
+pub(crate) fn trusted(at: &Place, config: &str) {
     at.config(config);
     at.output(&["trust", "--config", "--yes"]);
 }
 
-fn stub(orders: &str) -> Value {
+pub(crate) fn stub(orders: &str) -> Value {
     json!({ "description": "a test", "prompt": orders, "agent_cli": "stub" })
 }
 
 /// An order that calls a tool of the endpoint.
-fn call(tool: &str, arguments: &Value) -> String {
+pub(crate) fn call(tool: &str, arguments: &Value) -> String {
     let params = json!({ "name": tool, "arguments": arguments });
     format!("stub: mcp tools/call {params}")
 }
@@ -62,7 +63,7 @@ fn meta(capabilities: Value) -> Value {
 
 /// What each order of a task came to, as the endpoint answered it.
 #[track_caller]
-fn answers(client: &mut Client, orders: &[String], more: &Value) -> Vec<Value> {
+pub(crate) fn answers(client: &mut Client, orders: &[String], more: &Value) -> Vec<Value> {
     let mut task = stub(&orders.join("\n"));
     for (key, value) in more.as_object().expect("an object") {
         task[key] = value.clone();
@@ -88,7 +89,7 @@ fn names(answer: &Value) -> Vec<String> {
 }
 
 /// The endpoints of this world.
-fn endpoints(at: &Place) -> Vec<u32> {
+pub(crate) fn endpoints(at: &Place) -> Vec<u32> {
     let mut found = carrying("__endpoint");
     found.retain(|pid| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
@@ -103,13 +104,13 @@ fn state(client: &mut Client, id: &Value) -> String {
 }
 
 #[track_caller]
-fn becomes(client: &mut Client, id: &Value, wanted: &str) {
+pub(crate) fn becomes(client: &mut Client, id: &Value, wanted: &str) {
     let reached = wait_until(LONG, || state(client, id) == wanted);
     assert!(reached, "it is {}, not {wanted}", state(client, id));
 }
 
 #[track_caller]
-fn background(client: &mut Client, orders: &str) -> Value {
+pub(crate) fn background(client: &mut Client, orders: &str) -> Value {
     let mut task = stub(orders);
     task["background"] = json!(true);
     client.data("glee_task", task)["task_id"].clone()
@@ -218,6 +219,48 @@ fn nested(caller: Caller) {
         .collect();
     assert_eq!(depths, [1, 1, 0], "{tasks}");
     assert_eq!(tasks[0]["parent"], tasks[2]["task_id"], "{tasks}");
+}
+
+fn asked_for(caller: Caller) {
+    let at = Place::of(caller);
+    let agent = "name: helper\ndescription: helps\nagent: stub\nprompt: Look at ${what}, ${often} times.\n\
+        inputs:\n  - {name: what, type: string}\n  - {name: often, type: integer}\n";
+    at.world.file("@PROJECT/.glee/agents/helper.yml", agent);
+    trusted(&at, NESTING);
+    at.output(&["trust", "--agent", "helper", "--yes"]);
+    let mut client = at.client();
+    let asked = json!({ "description": "d", "agent_name": "helper", "prompt": "obey me\nstub: told",
+        "inputs": { "what": "obey me too", "often": "3" } });
+    let said = answers(&mut client, &[call("glee_task", &asked)], &json!({}));
+    let told = said[0]["result"]["structuredContent"]["output"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{}", said[0]));
+    assert!(told.contains("Look at [see the block input:what], 3 times."), "{told}");
+    let block = |source: &str| {
+        let begin = told
+            .find(&format!("<glee:context source=\"{source}\""))
+            .unwrap_or_else(|| panic!("{told}"));
+        let rest = &told[begin..];
+        rest[..rest.find("</glee:context>").expect("an end")].to_owned()
+    };
+    for (source, trust, holds) in [
+        ("agent:helper", "trusted=\"true\"", false),
+        ("request", "trusted=\"false\"", true),
+        ("input:what", "trusted=\"false\"", true),
+    ] {
+        let block = block(source);
+        assert_eq!(
+            (block.contains(trust), block.contains("obey me")),
+            (true, holds),
+            "{block}"
+        );
+    }
+    let task = told.rsplit("<glee:user_prompt").next().expect("a task");
+    assert!(task.contains("block request") && !task.contains("obey"), "{task}");
+    // A person's own words stay what they are.
+    let own = client.data("glee_task", asked)["output"].to_string();
+    let task = own.rsplit("<glee:user_prompt").next().expect("a task");
+    assert!(task.contains("obey me") && own.contains("Look at obey me too"), "{own}");
 }
 
 fn intersection(caller: Caller) {

@@ -12,6 +12,7 @@ mod web;
 
 mod approval;
 mod conformance;
+mod greedy;
 mod hostile;
 mod hostile_http;
 mod inside;

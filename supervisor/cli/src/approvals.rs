@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use glee_engine::store::{State, TaskId};
+use glee_engine::store::{State, TaskId, Which};
 use glee_engine::tasks::{Desk, Question, Refusal};
 use glee_engine::text::{columns, visible};
 
@@ -21,7 +21,7 @@ pub(crate) fn approvals(command: ApprovalsCommand, project: Option<PathBuf>) -> 
 }
 
 fn list(desk: &Desk, json: bool) -> Result<i32, Refusal> {
-    let waiting = desk.list(Some(State::Waiting), u32::MAX)?;
+    let waiting = desk.list(Which::In(State::Waiting), u32::MAX)?;
     let mut status = 0;
     let mut questions: Vec<Question> = Vec::new();
     for view in waiting {

@@ -5,9 +5,11 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::Path;
 
+use glee_engine::endpoint::MEMORY;
 use glee_engine::project::Scene;
 use glee_engine::store::TaskId;
 use glee_mcp::entry;
+use glee_sandbox::sys::limits::{self, Resource};
 use glee_sandbox::sys::{event, fd, process};
 
 use crate::subagent::SIGPIPE;
@@ -29,6 +31,8 @@ fn stand(project: &Path, task: TaskId, parent: u32) -> io::Result<()> {
     }
     fd::close_range(3, fd::LAST)?;
     process::set_name(c"glee-endpoint")?;
+    limits::soften(Resource::Data, MEMORY)?;
+    limits::soften(Resource::Core, 0)?;
     event::reset_signals(&[SIGPIPE])?;
     let door = io::stdin().as_fd().try_clone_to_owned()?;
     let scene = Scene::find(Some(project)).map_err(io::Error::other)?;

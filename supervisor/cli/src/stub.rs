@@ -1,7 +1,7 @@
 //! The stub agent: does what its prompt says, without a model. It runs in the sandbox like every other agent.
 //!
 //! Lines that begin with `stub:` are its orders (docs/tasks.md): those of the agent's own prompt, of a workflow's step and of the
-//! task. Without any it says the task back. What it does is told as one JSON object a line, which `tasks::events` reads.
+//! task, also if another agent asks for it. Without any it says the task back. What it does is told as one JSON object a line, which `tasks::events` reads.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
@@ -25,7 +25,10 @@ pub(crate) fn work() -> i32 {
         return tell(&json!({"type": "end", "error": format!("cannot read the prompt: {error}")}));
     }
     tell(&json!({"type": "start", "conversation": format!("stub-{}", std::process::id())}));
-    let task = task(&told);
+    let task = match block(&told, "request\"") {
+        asked if asked.is_empty() => task(&told),
+        asked => asked,
+    };
     let own = format!("{}\n{}\n{task}", block(&told, "agent:"), block(&told, "workflow:"));
     let orders: Vec<&str> = own.lines().filter_map(|line| line.trim().strip_prefix(ORDER)).collect();
     if orders.is_empty() {

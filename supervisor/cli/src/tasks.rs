@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use glee_engine::clock::Moment;
-use glee_engine::store::{Cancel, Millis, TaskId};
+use glee_engine::store::{Cancel, Millis, TaskId, Which};
 use glee_engine::tasks::{Desk, Refusal, View, Waited};
 use glee_engine::text::{columns, visible};
 
@@ -28,11 +28,7 @@ pub(crate) fn tasks(command: TasksCommand, project: Option<PathBuf>) -> i32 {
 }
 
 fn list(desk: &Desk, all: bool, most: u32, json: bool) -> Result<i32, Refusal> {
-    let views = if all {
-        desk.list(None, most)?
-    } else {
-        desk.open_tasks(most)?
-    };
+    let views = desk.list(if all { Which::All } else { Which::Open }, most)?;
     if json {
         return Ok(print::json(&views, 0));
     }

@@ -24,6 +24,10 @@ use crate::tasks::OWN;
 /// The argument by which our own program serves one.
 pub const ENDPOINT: &str = "__endpoint";
 
+/// What the process behind one may hold. It has a stranger for a client, and is outside the run's cgroup: where its own bounds
+/// do not hold, it ends, and the door is closed.
+pub const MEMORY: u64 = 512 << 20;
+
 /// The server's name in the CLI's configuration.
 const NAME: &str = "glee";
 /// A subagent's own subagents may take their time: the bound is the task's.

@@ -85,6 +85,7 @@ fn cgroup(plan: &SandboxPlan) -> String {
 fn rlimit(resource: Resource) -> &'static str {
     match resource {
         Resource::Core => "RLIMIT_CORE",
+        Resource::Data => "RLIMIT_DATA",
         Resource::Fsize => "RLIMIT_FSIZE",
         Resource::Memlock => "RLIMIT_MEMLOCK",
         Resource::Msgqueue => "RLIMIT_MSGQUEUE",

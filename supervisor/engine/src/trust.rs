@@ -3,7 +3,7 @@
 //! A changed file is a new file. INVARIANT: the store is written atomically, readable by its owner only, and never from
 //! inside a sandbox, which cannot see it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -20,6 +20,9 @@ pub type Files = BTreeMap<PathBuf, String>;
 struct Store {
     /// Files whose content was trusted, by their real path, escaped to text.
     trusted: BTreeMap<String, String>,
+    /// What such a file required, by its keys: it holds on when the file is another, or gone.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    required: BTreeMap<String, BTreeSet<String>>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -107,6 +110,29 @@ pub fn trust(files: &Files) -> Result<(), TrustError> {
     })
 }
 
+/// Remembers a configuration as it is now, and what it requires from now on, whatever becomes of the file.
+pub fn trust_requiring(files: &Files, file: &Path, required: BTreeSet<String>) -> Result<(), TrustError> {
+    change(|store| {
+        for (file, digest) in files {
+            store.trusted.insert(key(file), digest.clone());
+        }
+        match required.is_empty() {
+            true => store.required.remove(&key(file)),
+            false => store.required.insert(key(file), required),
+        };
+    })
+}
+
+/// What this file required when it was last trusted.
+pub fn required(file: &Path) -> Result<BTreeSet<String>, TrustError> {
+    let path = match store_path() {
+        Ok(path) => path,
+        Err(TrustError::NoPlace) => return Ok(BTreeSet::new()),
+        Err(error) => return Err(error),
+    };
+    Ok(load(&path)?.required.remove(&key(file)).unwrap_or_default())
+}
+
 /// Forgets these files, and every file below them. Returns what there was.
 pub fn untrust(places: &[PathBuf]) -> Result<Vec<String>, TrustError> {
     let mut forgotten = Vec::new();
@@ -119,6 +145,7 @@ pub fn untrust(places: &[PathBuf]) -> Result<Vec<String>, TrustError> {
     change(|store| {
         forgotten = store.trusted.keys().filter(|file| here(file)).cloned().collect();
         store.trusted.retain(|file, _| !here(file));
+        store.required.retain(|file, _| !here(file));
     })?;
     Ok(forgotten)
 }

@@ -1,5 +1,7 @@
 //! What a tool answers: data, as text and in structured form, or a refusal in words that the calling model can act on.
 
+use std::io::{self, Write};
+
 use glee_engine::definitions::store::StoreError;
 use glee_engine::definitions::view::ViewError;
 use glee_engine::memory::MemoryError;
@@ -7,9 +9,12 @@ use glee_engine::run::Refusal;
 use glee_engine::tasks;
 use glee_engine::workflows::run::RunError;
 use rmcp::ErrorData;
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::json;
+
+/// The largest answer to an agent in a sandbox, in bytes of JSON.
+const MOST_ANSWER: usize = 4 << 20;
 
 /// Why a call came to nothing.
 #[derive(Debug)]
@@ -58,6 +63,38 @@ impl Failure {
 pub(crate) fn data(data: &impl Serialize) -> Result<CallToolResult, Failure> {
     let value = serde_json::to_value(data).map_err(|error| Failure::internal(error.to_string()))?;
     Ok(CallToolResult::structured(value))
+}
+
+/// An answer of bearable size, or words that say so.
+pub(crate) fn bounded(response: CallToolResponse) -> Result<CallToolResponse, Failure> {
+    let CallToolResponse::Complete(result) = &response else {
+        return Ok(response);
+    };
+    let mut size = Size(0);
+    serde_json::to_writer(&mut size, result).map_err(|error| Failure::internal(error.to_string()))?;
+    match size.0 {
+        bytes if bytes > MOST_ANSWER => {
+            let told = Failure::told(format!(
+                "the answer has {bytes} bytes, and at most {MOST_ANSWER} are given"
+            ));
+            Err(told.with_help("ask for less"))
+        }
+        _ => Ok(response),
+    }
+}
+
+/// Counts what is written.
+struct Size(usize);
+
+impl Write for Size {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl From<MemoryError> for Failure {

@@ -20,6 +20,10 @@ use crate::transport::token::{Token, TokenError};
 /// How long calls that were cut off have for their last words.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
+/// Behind a sandbox's door memory is counted, stacks and all.
+const MOST_THREADS: usize = 128;
+const STACK: usize = 1 << 20;
+
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     #[error("cannot start the server: {0}")]
@@ -120,7 +124,12 @@ pub fn http(scene: Scene, address: SocketAddr, ready: impl FnOnce(SocketAddr, Pa
 /// Serves the agent that works on this task, at the door of its sandbox, until the process ends.
 pub fn inside(scene: Scene, task: TaskId, door: OwnedFd) -> Result<(), ServeError> {
     let server = Server::inside(scene, task);
-    let runtime = runtime()?;
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(MOST_THREADS)
+        .thread_stack_size(STACK)
+        .build()
+        .map_err(ServeError::Runtime)?;
     runtime.block_on(async {
         let door = std::net::TcpListener::from(door);
         door.set_nonblocking(true).map_err(ServeError::Runtime)?;

@@ -74,10 +74,22 @@ pub(crate) async fn ask(server: &Server, call: &Call, message: String) -> Result
         Means::Not => Reply::Nobody,
     };
     match reply {
-        Reply::Yes => Ok(Gate::Open),
-        Reply::No => Err(denied()),
+        Reply::Yes => {
+            enter(server, Verdict::Approved, about).await?;
+            Ok(Gate::Open)
+        }
+        Reply::No => {
+            enter(server, Verdict::Denied, about).await?;
+            Err(denied())
+        }
         Reply::Nobody => queue(server, call.params.name.to_string(), arguments).await,
     }
+}
+
+/// The answer in the audit log, as those of the queue are.
+async fn enter(server: &Server, verdict: Verdict, about: String) -> Result<(), Failure> {
+    let desk = server.desk().await?;
+    apart(move || desk.answered_call(verdict, &about)).await
 }
 
 fn denied() -> Failure {

@@ -6,6 +6,7 @@ use glee_engine::project::Scene;
 use glee_engine::store::TaskId;
 use glee_engine::tasks::{Desk, Refusal};
 use rmcp::ErrorData;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::answer::Failure;
 
@@ -20,19 +21,37 @@ const STARTS: [&str; 5] = [
     "glee_task_list",
 ];
 
+/// What may wait for long, and does little meanwhile.
+const WAITS: [&str; 2] = ["glee_task", "glee_task_result"];
+/// Calls of the others that are worked on at once.
+const TURNS: usize = 4;
+
 /// The task whose agent speaks, and what it may ask for.
 #[derive(Debug)]
 pub(crate) struct Inside {
     pub(crate) task: TaskId,
     /// Why it may not start agents.
     refused: Option<Refusal>,
+    turns: Semaphore,
 }
 
 impl Inside {
     pub(crate) fn new(scene: &Scene, task: TaskId) -> Self {
         // What cannot be found out is a no, too.
         let refused = Desk::nests(scene, &task).err();
-        Self { task, refused }
+        Self {
+            task,
+            refused,
+            turns: Semaphore::new(TURNS),
+        }
+    }
+
+    /// A turn for a call, when there is one.
+    pub(crate) async fn turn(&self, tool: &str) -> Option<SemaphorePermit<'_>> {
+        match WAITS.contains(&tool) {
+            true => None,
+            false => self.turns.acquire().await.ok(),
+        }
     }
 
     pub(crate) fn offers(&self, tool: &str) -> bool {

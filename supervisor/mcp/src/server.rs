@@ -16,8 +16,9 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use tokio::sync::SemaphorePermit;
 
-use crate::answer::Failure;
+use crate::answer::{self, Failure};
 use crate::ask::Waiting;
 use crate::gate::{self, Gate};
 use crate::inside::Inside;
@@ -91,6 +92,12 @@ impl Server {
 
     pub(crate) fn waiting(&self) -> &Waiting {
         &self.shared.waiting
+    }
+
+    /// For an agent in a sandbox: only so many calls are worked on at once. Those that wait for a task hold no turn.
+    async fn turn(&self, entry: &Entry) -> Option<SemaphorePermit<'_>> {
+        let inside = self.shared.inside.as_ref()?;
+        inside.turn(entry.name).await
     }
 
     pub(crate) async fn desk(&self) -> Result<Arc<Desk>, Failure> {
@@ -207,7 +214,13 @@ impl ServerHandler for Server {
             Ok(Gate::Ask(ask)) => return Ok((*ask).into()),
             Err(failure) => return failure.into_result().map(Into::into),
         }
-        match (entry.call)(self.clone(), call).await {
+        let _turn = self.turn(entry).await;
+        let done = (entry.call)(self.clone(), call).await;
+        let done = match self.shared.inside {
+            Some(_) => done.and_then(answer::bounded),
+            None => done,
+        };
+        match done {
             Ok(response) => Ok(response),
             Err(failure) => failure.into_result().map(Into::into),
         }

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use glee_engine::store::{State, TaskId};
+use glee_engine::store::{TaskId, Which};
 use glee_engine::tasks::{Answer, Asker, Desk, Outcome, Progress, Question, Refusal, Request, Ticket, Waited};
 use glee_engine::text::visible;
 use rmcp::RoleServer;
@@ -281,13 +281,7 @@ pub(crate) fn tend(server: &Server) {
             let Ok(desk) = server.desk().await else { return };
             let round = move || -> Result<bool, Refusal> {
                 desk.dispatch()?;
-                let open = [State::Waiting, State::Queued, State::Claimed, State::Running];
-                for state in open {
-                    if !desk.list(Some(state), 1)?.is_empty() {
-                        return Ok(true);
-                    }
-                }
-                Ok(false)
+                Ok(!desk.list(Which::Open, 1)?.is_empty())
             };
             match apart(round).await {
                 Ok(Ok(true)) => {}

@@ -2,6 +2,7 @@
 //!
 //! A yes lets their words count as instructions, and an agent have more than the defaults; it widens no sandbox.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -47,6 +48,7 @@ fn question(kind: Kind, file: PathBuf, digest: String, wants: Vec<Want>) -> Resu
         wants,
         standing,
         files,
+        requires: BTreeSet::new(),
     })
 }
 

@@ -6,6 +6,7 @@
 
 pub mod items;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use glee_policy::exceeds::Excess;
@@ -38,6 +39,8 @@ pub struct Question {
     pub wants: Vec<Want>,
     pub standing: Standing,
     files: Files,
+    /// The approvals that a configuration requires.
+    requires: BTreeSet<String>,
 }
 
 /// One thing that `restricted` does not give.
@@ -66,6 +69,7 @@ impl Question {
             wants,
             standing,
             files: project.files,
+            requires: BTreeSet::new(),
         })
     }
 
@@ -86,7 +90,10 @@ impl Question {
 
     /// The user said yes: remembers the files as they were read.
     pub fn agree(&self) -> Result<(), TrustError> {
-        trust::trust(&self.files)
+        match self.kind {
+            Kind::Configuration => trust::trust_requiring(&self.files, &self.file, self.requires.clone()),
+            Kind::Profile | Kind::Agent | Kind::Workflow | Kind::Instructions => trust::trust(&self.files),
+        }
     }
 
     /// Enters the yes in the audit log.
@@ -124,10 +131,11 @@ pub fn configuration(scene: &Scene) -> Result<Option<Question>, SelectError> {
     let policy = select::project_policy(scene)?
         .map(|project| Question::new(Kind::Configuration, project, scene))
         .transpose()?;
-    let (wants, files) = settings(scene)?;
+    let (wants, files, requires) = settings(scene)?;
     match policy {
         Some(mut question) => {
             question.wants.extend(wants);
+            question.requires = requires;
             Ok(Some(question))
         }
         None if wants.is_empty() => Ok(None),
@@ -137,18 +145,16 @@ pub fn configuration(scene: &Scene) -> Result<Option<Question>, SelectError> {
             wants,
             standing: trust::standing(&files)?,
             files,
+            requires,
         })),
     }
 }
 
-/// What the settings ask for above their defaults.
-fn settings(scene: &Scene) -> Result<(Vec<Want>, Files), SelectError> {
+/// What the settings ask for: more than their defaults, or no approval any more where it was required; and what they require.
+fn settings(scene: &Scene) -> Result<(Vec<Want>, Files, BTreeSet<String>), SelectError> {
     let file = scene.project.join(select::CONFIG);
-    let bytes = match read_policy(&file) {
-        Ok(bytes) => bytes,
-        // What is not there asks for nothing; what cannot be read was refused before.
-        Err(_) => return Ok((Vec::new(), Files::new())),
-    };
+    // What is not there says nothing; what cannot be read was refused before.
+    let bytes = read_policy(&file).unwrap_or_default();
     let source = Source::File(file.to_string_lossy().into());
     let settings = crate::settings::read(&source, &bytes)?;
     let wants = settings.beyond().into_iter().map(|(key, value, origin)| Want {
@@ -157,7 +163,16 @@ fn settings(scene: &Scene) -> Result<(Vec<Want>, Files), SelectError> {
         origin: origin.map(|origin| origin.to_string()),
         instead: Some(format!("default: {}", key.written(&key.default()))),
     });
-    Ok((wants.collect(), [(file, digest(&bytes))].into()))
+    let requires = settings.approvals();
+    let dropped = trust::required(&file)?;
+    let dropped = dropped.difference(&requires).map(|key| Want {
+        clause: format!("{key} false"),
+        leads_to: None,
+        origin: None,
+        instead: Some("required until now".to_owned()),
+    });
+    let wants = wants.chain(dropped).collect();
+    Ok((wants, [(file, digest(&bytes))].into(), requires))
 }
 
 /// The question that a profile of the project asks; `None` if the name is not that of a project's profile.

@@ -38,7 +38,9 @@ pub enum Label {
     Session(String),
     /// What a workflow says that is to be done.
     Workflow(AgentName),
-    /// The value of an input of a workflow's step.
+    /// What another agent asks for.
+    Request,
+    /// The value of an input that is not the caller's own word: of a workflow's step, or from another agent.
     Input(String),
     /// What steps of a workflow said: `step:0:scanner`, `parallel_group:scanners`.
     Step(String),
@@ -78,6 +80,7 @@ impl Label {
         match written.split_once(':') {
             None if written == "AGENTS.md" => Some(Self::AgentsMd),
             None if written == "memory" => Some(Self::Memory),
+            None if written == "request" => Some(Self::Request),
             Some(("agent", name)) => AgentName::new(name).map(Self::Agent),
             Some(("session", id)) => Self::session(id),
             Some(("workflow", name)) => AgentName::new(name).map(Self::Workflow),
@@ -92,7 +95,7 @@ impl Label {
     pub fn can_be_trusted(&self) -> bool {
         match self {
             Self::Agent(_) | Self::AgentsMd | Self::Workflow(_) => true,
-            Self::Memory | Self::Session(_) | Self::Input(_) | Self::Step(_) => false,
+            Self::Memory | Self::Session(_) | Self::Request | Self::Input(_) | Self::Step(_) => false,
         }
     }
 }
@@ -105,6 +108,7 @@ impl fmt::Display for Label {
             Self::Memory => f.write_str("memory"),
             Self::Session(id) => write!(f, "session:{id}"),
             Self::Workflow(name) => write!(f, "workflow:{name}"),
+            Self::Request => f.write_str("request"),
             Self::Input(name) => write!(f, "input:{name}"),
             Self::Step(from) => f.write_str(from),
         }

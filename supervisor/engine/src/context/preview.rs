@@ -89,7 +89,7 @@ pub struct Asked<'a> {
     pub inputs: BTreeMap<String, String>,
     /// A conversation to go on with.
     pub session: Option<&'a str>,
-    /// What the step of a workflow adds.
+    /// What the step of a workflow adds, or what another agent said.
     pub told: &'a [Told],
     pub task: &'a str,
 }
@@ -147,13 +147,13 @@ pub fn preview(asked: &Asked<'_>, scene: &Scene) -> Result<Preview, PreviewError
 }
 
 impl Asked<'_> {
-    /// What memories are looked for by: the task, or what the workflow says of it.
+    /// What memories are looked for by: the task, or what the workflow or another agent says of it.
     fn about(&self) -> &str {
-        let workflow = self
-            .told
-            .iter()
-            .find(|told| matches!(told.source, Source::Workflow { .. }));
-        workflow.map_or(self.task, |told| told.text.as_str())
+        let says = |told: &&Told| match told.source {
+            Source::Workflow { .. } | Source::Request => true,
+            Source::Input(_) | Source::Step(_) => false,
+        };
+        self.told.iter().find(says).map_or(self.task, |told| told.text.as_str())
     }
 }
 

@@ -1,6 +1,7 @@
-//! What the agent of a workflow's step is told besides its task, as it is stored until the step starts.
+//! What the agent of a workflow's step, or one that another agent asked for, is told besides its task. Of a step it is stored until
+//! that starts.
 //!
-//! INVARIANT: what steps said and what inputs hold becomes an untrusted block of its own, whatever it says; the workflow's own
+//! INVARIANT: what steps and other agents said and what inputs hold becomes an untrusted block of its own, whatever it says; the workflow's own
 //! words are trusted only if its files are, by their digests, at the moment the step starts.
 
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,8 @@ pub enum Source {
         /// All of them must be trusted: its own, and those of the workflows that called it.
         files: Files,
     },
+    /// What another agent asks for.
+    Request,
     Input(String),
     /// As `Label::step` reads it.
     Step(String),
@@ -41,6 +44,7 @@ impl Told {
                 let trust = believed(trust::standing(files)?);
                 (Some(Label::Workflow(name.clone())), trust)
             }
+            Source::Request => (Some(Label::Request), Trust::Untrusted),
             Source::Input(name) => (Label::input(name), Trust::Untrusted),
             Source::Step(from) => (Label::step(from), Trust::Untrusted),
         };
@@ -60,6 +64,7 @@ mod tests {
             "parallel_group:all_of-them",
             "input:a_b",
             "workflow:w",
+            "request",
         ] {
             assert_eq!(
                 Label::parse(written).map(|label| label.to_string()).as_deref(),
@@ -85,7 +90,11 @@ mod tests {
 
     #[test]
     fn what_a_step_said_or_an_input_holds_is_never_trusted() {
-        for source in [Source::Step("step:0:a".into()), Source::Input("a".into())] {
+        for source in [
+            Source::Step("step:0:a".into()),
+            Source::Input("a".into()),
+            Source::Request,
+        ] {
             let told = Told {
                 source,
                 text: "x".repeat(MOST_TOLD + 9),

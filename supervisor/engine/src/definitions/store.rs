@@ -100,6 +100,11 @@ impl Agents {
 
     /// Every file that is meant to be an agent, sound or not, by name.
     pub fn list(&self) -> Result<Vec<Listed>, StoreError> {
+        self.each(|listed| listed)
+    }
+
+    /// What is made of every one of them; no more than one is held at a time.
+    pub fn each<T>(&self, mut make: impl FnMut(Listed) -> T) -> Result<Vec<T>, StoreError> {
         let Some(folder) = &self.folder else {
             return Ok(Vec::new());
         };
@@ -114,7 +119,7 @@ impl Agents {
         Ok(names
             .iter()
             .filter(meant)
-            .map(|name| self.listed(folder, name))
+            .map(|name| make(self.listed(folder, name)))
             .collect())
     }
 

@@ -47,6 +47,9 @@ pub enum Setting {
 }
 
 impl Key {
+    /// Those by which a person is asked before something happens.
+    pub const APPROVALS: [Self; 2] = [Self::ApproveSubagents, Self::ApproveTools];
+
     pub const ALL: [Self; 27] = [
         Self::DefaultAgent,
         Self::MaxConcurrent,

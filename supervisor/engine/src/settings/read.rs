@@ -124,6 +124,24 @@ impl Settings {
             .collect()
     }
 
+    /// The approvals that it requires.
+    #[must_use]
+    pub fn approvals(&self) -> BTreeSet<String> {
+        let on = Key::APPROVALS.into_iter().filter(|key| self.is_on(*key));
+        on.map(|key| key.path().to_owned()).collect()
+    }
+
+    /// With the approvals that were required before.
+    #[must_use]
+    pub fn requiring(mut self, required: &BTreeSet<String>) -> Self {
+        for key in Key::APPROVALS {
+            if required.contains(key.path()) && !self.is_on(key) {
+                self.written.insert(key, (Setting::Switch(true), None));
+            }
+        }
+        self
+    }
+
     /// What counts of it if nobody has trusted it: nothing above a default.
     #[must_use]
     pub fn narrowed(mut self) -> Self {

@@ -71,7 +71,7 @@ impl ConfigError {
 /// A configuration with the user's word on it.
 #[derive(Debug)]
 pub struct Loaded {
-    /// What counts: without trust nothing above a default.
+    /// What counts: without trust nothing above a default, and every approval that was required when it last was trusted.
     pub settings: Settings,
     /// What is written, whether it counts or not.
     pub asked: Settings,
@@ -86,7 +86,11 @@ pub fn load(scene: &Scene) -> Result<Loaded, ConfigError> {
     };
     let settings = match standing {
         Standing::Trusted => asked.clone(),
-        Standing::Changed | Standing::Untrusted => asked.clone().narrowed(),
+        // Who trusted a configuration that asks for approval does not lose that with the next change of the file.
+        Standing::Changed | Standing::Untrusted => {
+            let required = trust::required(&scene.project.join(CONFIG))?;
+            asked.clone().narrowed().requiring(&required)
+        }
     };
     Ok(Loaded {
         settings,

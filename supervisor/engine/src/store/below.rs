@@ -1,8 +1,11 @@
 //! The tasks that came from one task, however many levels down.
 
-use super::schema::DEEPEST;
+use rusqlite::Transaction;
+
+use super::schema::{DEEPEST, MOST_ASKED, MOST_BELOW, MOST_EVER};
 use super::task::{TaskId, find, task};
-use super::{State, Store, StoreError, Task};
+use super::{Failure, Store, StoreError, Task, Which};
+use crate::label::Label;
 use crate::sessions::SessionId;
 
 /// Begins a query in which `below` holds their ids.
@@ -24,14 +27,19 @@ impl Store {
         Ok(false)
     }
 
-    /// The newest of them, the newest first.
-    pub fn list_below(&self, root: &TaskId, state: Option<State>, most: u32) -> Result<Vec<Task>, StoreError> {
-        let sql = format!(
-            "{BELOW} SELECT * FROM tasks WHERE id IN below AND (?2 IS NULL OR state = ?2) ORDER BY seq DESC LIMIT ?3"
-        );
+    /// What is made of each of the newest of them, the newest first.
+    pub fn each_below<T>(
+        &self,
+        root: &TaskId,
+        which: Which,
+        most: u32,
+        mut make: impl FnMut(Task) -> T,
+    ) -> Result<Vec<T>, StoreError> {
+        let clause = which.clause();
+        let sql = format!("{BELOW} SELECT * FROM tasks WHERE id IN below AND {clause} ORDER BY seq DESC LIMIT ?2");
         self.look(|c| {
             let mut query = c.prepare(&sql)?;
-            let rows = query.query_map((root.as_str(), state.map(State::as_str), most), task)?;
+            let rows = query.query_map((root.as_str(), most), |row| Ok(make(task(row)?)))?;
             rows.collect()
         })
     }
@@ -46,4 +54,41 @@ impl Store {
         })?;
         Ok(found.unwrap_or(false))
     }
+}
+
+/// Whether one more may be asked for in the name of this task: its depth, and the caller that it counts for.
+///
+/// Both the caller and the counts are those of the first task in line, so that asking through others wins nothing.
+pub(super) fn enter_below(change: &Transaction<'_>, parent: &TaskId, bytes: usize) -> Result<(u32, Label), Failure> {
+    let missing = |id: &TaskId| StoreError::Missing(id.clone());
+    let parent = find(change, parent)?.ok_or_else(|| missing(parent))?;
+    let depth = parent.depth + 1;
+    if depth > DEEPEST {
+        return Err(StoreError::TooDeep(depth).into());
+    }
+    let mut top = parent;
+    while let Some(above) = &top.parent {
+        top = find(change, above)?.ok_or_else(|| missing(above))?;
+    }
+    let sql = format!(
+        "{BELOW} SELECT count(*), coalesce(sum(state IN ('waiting', 'queued', 'claimed', 'running')), 0),
+            coalesce(sum(octet_length(request)), 0) FROM tasks WHERE id IN below"
+    );
+    let counted = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+    let (ever, open, asked): (u64, u64, u64) = change.query_row(&sql, [top.id.as_str()], counted)?;
+    let bytes = asked.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+    if open >= MOST_BELOW {
+        return Err(StoreError::TooManyBelow(open).into());
+    }
+    if ever >= MOST_EVER {
+        return Err(StoreError::TooManyEver(ever).into());
+    }
+    if bytes > MOST_ASKED {
+        return Err(StoreError::TooMuchBelow {
+            bytes,
+            most: MOST_ASKED,
+        }
+        .into());
+    }
+    Ok((depth, top.caller))
 }

@@ -16,7 +16,7 @@ const LEASE: u64 = 60_000;
 /// How much may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Tasks at once. One that only waits for tasks of its own does not count.
+    /// Tasks at once. One that waits for a task of its own has lent it its place.
     pub max_concurrent: u32,
     /// Tasks begun within any minute.
     pub rate_limit_per_min: Option<u32>,
@@ -44,11 +44,16 @@ impl Store {
     /// Takes the next task: the oldest of the caller who was served longest ago.
     pub fn claim(&mut self, worker: &Worker, limits: &Limits, now: Millis) -> Result<Claimed, StoreError> {
         self.change(|change| {
-            if running(change)? >= u64::from(limits.max_concurrent) {
-                return Ok(Claimed::Busy);
-            }
-            let Some(seq) = next(change)? else {
-                return Ok(Claimed::Nothing);
+            let is_full = running(change, now)? >= u64::from(limits.max_concurrent);
+            let seq = match is_full {
+                true => heirs(change, now)?.first().copied(),
+                false => next(change)?,
+            };
+            let Some(seq) = seq else {
+                return Ok(match is_full {
+                    true => Claimed::Busy,
+                    false => Claimed::Nothing,
+                });
             };
             if let Some(wait) = limits
                 .rate_limit_per_min
@@ -64,18 +69,41 @@ impl Store {
     }
 }
 
-pub(super) fn running(change: &Transaction<'_>) -> rusqlite::Result<u64> {
-    let sql = "SELECT count(*) FROM tasks AS t WHERE state IN ('claimed', 'running') AND NOT EXISTS
-        (SELECT 1 FROM tasks AS c WHERE c.parent = t.id AND c.state IN ('waiting', 'queued', 'claimed', 'running'))";
-    change.prepare(sql)?.query_row([], |row| row.get(0))
+/// The task above `c` waits for it: in the call that asked for it, or by looking after it. `?1` is now.
+const WAITED: &str = "(EXISTS (SELECT 1 FROM waiters AS w WHERE w.task = c.id)
+    OR EXISTS (SELECT 1 FROM awaited AS a WHERE a.task = c.id AND a.until > ?1))";
+/// Tasks below `p` that are at work.
+const HELD: &str = "SELECT 1 FROM tasks AS c WHERE c.parent = p.id AND c.state IN ('claimed', 'running')";
+
+/// How many places are taken. A task that waits for one below it and has lent it its place has none itself.
+pub(super) fn running(change: &Transaction<'_>, now: Millis) -> rusqlite::Result<u64> {
+    let sql = format!(
+        "SELECT count(*) FROM tasks AS p WHERE p.state IN ('claimed', 'running') AND NOT EXISTS ({HELD} AND {WAITED})"
+    );
+    change.prepare(&sql)?.query_row([now.0], |row| row.get(0))
 }
 
+/// The tasks that can start where every place is taken: in that of the task above, which waits for it and has lent its place to no
+/// other. So nobody waits for what cannot start, and no more are at work than may be.
+pub(super) fn heirs(change: &Connection, now: Millis) -> rusqlite::Result<Vec<i64>> {
+    let sql = format!(
+        "SELECT min(c.seq) FROM tasks AS c JOIN tasks AS p ON p.id = c.parent WHERE c.state = 'queued'
+        AND p.state IN ('claimed', 'running') AND {WAITED} AND {FREE} AND NOT EXISTS ({HELD} AND {WAITED})
+        GROUP BY p.id ORDER BY 1"
+    );
+    change.prepare(&sql)?.query_map([now.0], |row| row.get(0))?.collect()
+}
+
+/// Nothing else of its session runs.
+const FREE: &str = "(c.session IS NULL OR NOT EXISTS
+    (SELECT 1 FROM tasks AS o WHERE o.session = c.session AND o.state IN ('claimed', 'running')))";
+
 pub(super) fn next(change: &Connection) -> rusqlite::Result<Option<i64>> {
-    let sql = "SELECT t.seq FROM tasks AS t JOIN callers AS c USING (caller) WHERE t.state = 'queued'
-        AND (t.session IS NULL OR NOT EXISTS
-            (SELECT 1 FROM tasks AS o WHERE o.session = t.session AND o.state IN ('claimed', 'running')))
-        ORDER BY c.served, t.seq LIMIT 1";
-    change.prepare(sql)?.query_row([], |row| row.get(0)).optional()
+    let sql = format!(
+        "SELECT c.seq FROM tasks AS c JOIN callers AS r USING (caller) WHERE c.state = 'queued' AND {FREE}
+        ORDER BY r.served, c.seq LIMIT 1"
+    );
+    change.prepare(&sql)?.query_row([], |row| row.get(0)).optional()
 }
 
 /// How long until the rate allows one more; `None`: now.

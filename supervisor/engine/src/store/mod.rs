@@ -33,7 +33,7 @@ pub use journal::{MOST_TOLD, NewFlow, Pause, StepEnd, StepTask, Taken};
 pub use moves::{Cancel, Running, Started};
 pub use recover::Recovered;
 pub use state::{Ending, State};
-pub use task::{Entry, New, NotATask, Task, TaskId};
+pub use task::{Entry, New, NotATask, Task, TaskId, Which};
 pub use watch::Ready;
 pub use worker::{Life, Worker};
 
@@ -76,6 +76,12 @@ pub enum StoreError {
     Full(u64),
     #[error("the task has asked for {0} others that are not over, and may not ask for more before one is")]
     TooManyBelow(u64),
+    #[error("the first task in line has led to {0} others, and may not lead to more")]
+    TooManyEver(u64),
+    #[error(
+        "the requests of what the first task in line has led to would have {bytes} bytes, and at most {most} are taken"
+    )]
+    TooMuchBelow { bytes: u64, most: u64 },
     #[error("the {what} has {bytes} bytes, and at most {most} are kept")]
     TooLarge {
         what: &'static str,

@@ -3,8 +3,9 @@
 use rusqlite::{OptionalExtension, Transaction, params};
 use serde_json::Value;
 
+use super::below::enter_below;
 use super::journal::begin_task;
-use super::schema::{DEEPEST, MOST_BELOW, MOST_JSON, MOST_QUEUED};
+use super::schema::{DEEPEST, MOST_JSON, MOST_QUEUED};
 use super::task::{Entry, New, TaskId, find};
 use super::{Claim, Ending, Failure, Millis, State, Store, StoreError, Sync, waiter};
 
@@ -54,14 +55,14 @@ impl Store {
             if waiting >= MOST_QUEUED {
                 return Err(StoreError::Full(waiting).into());
             }
-            let depth = match &new.parent {
-                Some(parent) => depth_below(change, parent)?,
-                None => 0,
+            let (depth, caller) = match &new.parent {
+                Some(parent) => enter_below(change, parent, request.len())?,
+                None => (0, new.caller.clone()),
             };
             // A new caller goes to the end of the round, so that new names win nothing.
             change.execute(
                 "INSERT INTO callers SELECT ?1, coalesce(max(served), 0) FROM callers WHERE true ON CONFLICT DO NOTHING",
-                [new.caller.as_str()],
+                [caller.as_str()],
             )?;
             let id = TaskId::fresh();
             let state = match new.entry {
@@ -75,7 +76,7 @@ impl Store {
                     id.as_str(),
                     new.parent.as_ref().map(TaskId::as_str),
                     depth,
-                    new.caller.as_str(),
+                    caller.as_str(),
                     new.session.as_ref().map(|session| session.as_str()),
                     new.agent.as_ref().map(|agent| agent.as_str()),
                     new.cli.as_ref().map(|cli| cli.as_str()),
@@ -235,19 +236,6 @@ pub(super) fn end(
         change.execute("DELETE FROM doing WHERE task = ?1", [id.as_str()])?;
     }
     Ok(ended)
-}
-
-fn depth_below(change: &Transaction<'_>, parent: &TaskId) -> Result<u32, Failure> {
-    let parent = find(change, parent)?.ok_or_else(|| StoreError::Missing(parent.clone()))?;
-    if parent.depth >= DEEPEST {
-        return Err(StoreError::TooDeep(parent.depth + 1).into());
-    }
-    let open = "SELECT count(*) FROM tasks WHERE parent = ?1 AND state IN ('waiting', 'queued', 'claimed', 'running')";
-    let open: u64 = change.query_row(open, [parent.id.as_str()], |row| row.get(0))?;
-    if open >= MOST_BELOW {
-        return Err(StoreError::TooManyBelow(open).into());
-    }
-    Ok(parent.depth + 1)
 }
 
 fn expect(change: &Transaction<'_>, id: &TaskId, wanted: State, moved: usize) -> Result<(), Failure> {

@@ -6,8 +6,11 @@ use crate::database::Form;
 pub(super) const MOST_JSON: usize = 1 << 20;
 /// Levels of tasks that start tasks.
 pub(super) const DEEPEST: u32 = 8;
-/// Tasks that one task may have asked for without their being over.
+/// Tasks below one that no task asked for, however many levels down: those that are not over, all that there ever were, and the
+/// bytes of their requests.
 pub(super) const MOST_BELOW: u64 = 64;
+pub(super) const MOST_EVER: u64 = 1000;
+pub(super) const MOST_ASKED: u64 = 64 << 20;
 /// Tasks that wait.
 pub(super) const MOST_QUEUED: u64 = 10_000;
 
@@ -105,6 +108,12 @@ pub(super) const FORM: Form = Form {
         ) STRICT, WITHOUT ROWID;
     ",
         FLOWS,
+        "
+        CREATE TABLE awaited (
+            task TEXT PRIMARY KEY REFERENCES tasks (id) ON DELETE CASCADE,
+            until INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+    ",
     ],
 };
 

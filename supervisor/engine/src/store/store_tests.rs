@@ -156,31 +156,64 @@ fn the_limits_hold() {
     taken(at_once(&mut store, before + 60_000));
 }
 
+const ONE: Limits = Limits {
+    max_concurrent: 1,
+    rate_limit_per_min: None,
+};
+
+fn child(parent: &TaskId, waiter: Option<Worker>) -> New {
+    New {
+        parent: Some(parent.clone()),
+        waiter,
+        ..new("b")
+    }
+}
+
 #[test]
-fn who_only_waits_for_tasks_of_its_own_takes_no_room() {
+fn who_waits_for_a_task_of_its_own_lends_it_its_place() {
     let scratch = Scratch::new();
     let mut store = store(&scratch);
-    let one = Limits {
-        max_concurrent: 1,
-        rate_limit_per_min: None,
-    };
     let parent = store.enqueue(&new("a"), at(0)).expect("enqueue");
-    let claimed = taken(store.claim(&worker(1), &one, at(0)).expect("claim"));
+    let claimed = taken(store.claim(&worker(1), &ONE, at(0)).expect("claim"));
     let _run = started(&mut store, claimed);
     store.enqueue(&new("a"), at(0)).expect("enqueue");
-    assert!(matches!(store.claim(&worker(2), &one, at(0)), Ok(Claimed::Busy)));
-    let mut child = new("b");
-    child.parent = Some(parent);
-    let mut above = store.enqueue(&child, at(0)).expect("enqueue");
-    assert_eq!(store.get(&above).expect("get").depth, 1);
-    taken(store.claim(&worker(2), &one, at(0)).expect("claim"));
-    assert!(matches!(store.claim(&worker(3), &one, at(0)), Ok(Claimed::Busy)));
+    assert!(matches!(store.claim(&worker(2), &ONE, at(0)), Ok(Claimed::Busy)));
+    let waited = store.enqueue(&child(&parent, Some(worker(9))), at(0)).expect("enqueue");
+    store.enqueue(&child(&parent, Some(worker(9))), at(0)).expect("enqueue");
+    assert_eq!(store.ready(&ONE, at(0)).expect("look"), Ready::Now(1));
+    let claimed = taken(store.claim(&worker(2), &ONE, at(0)).expect("claim"));
+    assert_eq!((&claimed.task.id, claimed.task.depth), (&waited, 1));
+    // One place, lent once: neither its sibling nor anybody else has it.
+    assert!(matches!(store.claim(&worker(3), &ONE, at(0)), Ok(Claimed::Busy)));
+    assert_eq!(store.ready(&ONE, at(0)).expect("look"), Ready::Nothing);
+    let mut above = waited;
     for _ in 2..=8 {
-        child.parent = Some(above);
-        above = store.enqueue(&child, at(0)).expect("enqueue");
+        above = store.enqueue(&child(&above, None), at(0)).expect("enqueue");
     }
-    child.parent = Some(above);
-    assert!(matches!(store.enqueue(&child, at(0)), Err(StoreError::TooDeep(9))));
+    assert!(matches!(
+        store.enqueue(&child(&above, None), at(0)),
+        Err(StoreError::TooDeep(9))
+    ));
+}
+
+#[test]
+fn who_has_others_work_in_the_background_counts_until_it_looks_after_them() {
+    let scratch = Scratch::new();
+    let mut store = store(&scratch);
+    let parent = store.enqueue(&new("a"), at(0)).expect("enqueue");
+    let claimed = taken(store.claim(&worker(1), &ONE, at(0)).expect("claim"));
+    let _run = started(&mut store, claimed);
+    let left = store.enqueue(&child(&parent, None), at(0)).expect("enqueue");
+    assert!(matches!(store.claim(&worker(2), &ONE, at(0)), Ok(Claimed::Busy)));
+    store.awaited(&left, at(5)).expect("wait");
+    assert!(
+        matches!(store.claim(&worker(2), &ONE, at(10_006)), Ok(Claimed::Busy)),
+        "too long ago"
+    );
+    assert_eq!(
+        taken(store.claim(&worker(2), &ONE, at(6)).expect("claim")).task.id,
+        left
+    );
 }
 
 #[test]
@@ -535,8 +568,56 @@ fn a_task_asks_for_so_many_others_at_once_and_no_more() {
         Err(StoreError::TooManyBelow(64))
     ));
     store.enqueue(&new("a"), at(1)).expect("others are not held up");
+    assert!(
+        matches!(
+            store.enqueue(&child(&ids[0], None), at(1)),
+            Err(StoreError::TooManyBelow(64))
+        ),
+        "nor through another"
+    );
     store.cancel(&ids[0], at(2)).expect("cancel");
     store.enqueue(&below, at(3)).expect("enqueue");
+}
+
+#[test]
+fn what_one_task_leads_to_is_bounded_whatever_is_cancelled() {
+    let scratch = Scratch::new();
+    let mut store = store(&scratch);
+    let mut ask = |request: Value| {
+        let mut parent = store.enqueue(&new("a"), at(1)).expect("enqueue");
+        for asked in 0_u32.. {
+            let below = New {
+                request: request.clone(),
+                ..child(&parent, None)
+            };
+            match store.enqueue(&below, at(1)) {
+                Ok(id) if asked == 0 => parent = id,
+                Ok(id) => assert_eq!(store.cancel(&id, at(1)).expect("cancel"), Cancel::Cancelled),
+                Err(error) => return (asked, error),
+            }
+        }
+        panic!("without end")
+    };
+    let (asked, error) = ask(json!(""));
+    assert!(
+        asked == 1000 && matches!(error, StoreError::TooManyEver(1000)),
+        "{asked} {error}"
+    );
+    let (asked, error) = ask(json!("x".repeat(1_000_000)));
+    assert!(
+        asked == 67 && matches!(error, StoreError::TooMuchBelow { .. }),
+        "{asked} {error}"
+    );
+}
+
+#[test]
+fn tasks_below_one_count_for_its_caller() {
+    let scratch = Scratch::new();
+    let mut store = store(&scratch);
+    let parent = store.enqueue(&new("a"), at(1)).expect("enqueue");
+    let kid = store.enqueue(&child(&parent, None), at(1)).expect("enqueue");
+    let grandkid = store.enqueue(&child(&kid, None), at(1)).expect("enqueue");
+    assert_eq!(store.get(&grandkid).expect("get").caller, label("a"));
 }
 
 #[test]
@@ -565,12 +646,17 @@ fn only_what_came_from_a_task_is_below_it() {
         !store.is_below(&child, &root).expect("look"),
         "the task above is not below"
     );
-    let listed = store.list_below(&root, None, 10).expect("list");
+    let listed = store.each_below(&root, Which::All, 10, |task| task).expect("list");
     assert_eq!(
         listed.iter().map(|task| &task.id).collect::<Vec<_>>(),
         [&grandchild, &child]
     );
-    assert_eq!(store.list_below(&root, Some(State::Running), 10).expect("list"), []);
+    assert_eq!(
+        store
+            .each_below(&root, Which::In(State::Running), 10, |task| task)
+            .expect("list"),
+        []
+    );
     let session = |text: &str| {
         store
             .is_session_below(&root, &text.parse().expect("a session"))

@@ -117,6 +117,29 @@ pub struct Task {
     pub result: Option<Value>,
 }
 
+/// Which tasks of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    All,
+    Open,
+    In(State),
+}
+
+impl Which {
+    #[must_use]
+    pub fn of(state: Option<State>) -> Self {
+        state.map_or(Self::All, Self::In)
+    }
+
+    pub(super) fn clause(self) -> String {
+        match self {
+            Self::All => "true".to_owned(),
+            Self::Open => "state IN ('waiting', 'queued', 'claimed', 'running')".to_owned(),
+            Self::In(state) => format!("state = '{}'", state.as_str()),
+        }
+    }
+}
+
 impl Store {
     pub fn get(&self, id: &TaskId) -> Result<Task, StoreError> {
         self.look(|c| find(c, id))?
@@ -125,18 +148,19 @@ impl Store {
 
     /// The newest tasks, the newest first.
     pub fn list(&self, state: Option<State>, most: u32) -> Result<Vec<Task>, StoreError> {
-        let sql = "SELECT * FROM tasks WHERE ?1 IS NULL OR state = ?1 ORDER BY seq DESC LIMIT ?2";
-        self.look(|c| {
-            let mut query = c.prepare(sql)?;
-            query.query_map((state.map(State::as_str), most), task)?.collect()
-        })
+        self.each(Which::of(state), most, |task| task)
     }
 
-    /// The newest tasks that are not over, the newest first.
-    pub fn open_tasks(&self, most: u32) -> Result<Vec<Task>, StoreError> {
-        let sql = "SELECT * FROM tasks WHERE state IN ('waiting', 'queued', 'claimed', 'running')
-            ORDER BY seq DESC LIMIT ?1";
-        self.look(|c| c.prepare(sql)?.query_map([most], task)?.collect())
+    /// What is made of each of the newest tasks, the newest first; no more than one is held at a time.
+    pub fn each<T>(&self, which: Which, most: u32, mut make: impl FnMut(Task) -> T) -> Result<Vec<T>, StoreError> {
+        let sql = format!(
+            "SELECT * FROM tasks WHERE {} ORDER BY seq DESC LIMIT ?1",
+            which.clause()
+        );
+        self.look(|c| {
+            let mut query = c.prepare(&sql)?;
+            query.query_map([most], |row| Ok(make(task(row)?)))?.collect()
+        })
     }
 
     /// How many tasks are in each state that has any.

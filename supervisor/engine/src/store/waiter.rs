@@ -1,10 +1,12 @@
 //! Tasks that end with somebody else: with the process that waits for them, and with the task that asked for them.
 
+use std::time::Duration;
+
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::task::TaskId;
 use super::worker::{Life, Worker};
-use super::{Store, StoreError};
+use super::{Millis, Store, StoreError};
 
 /// Enters who waits for a task.
 pub(super) fn enter(change: &Transaction<'_>, id: &TaskId, waiter: &Worker) -> rusqlite::Result<()> {
@@ -13,7 +15,25 @@ pub(super) fn enter(change: &Transaction<'_>, id: &TaskId, waiter: &Worker) -> r
     Ok(())
 }
 
+/// For how long somebody who looked after a task counts as waiting for it.
+const LOOKED: Duration = Duration::from_secs(10);
+
 impl Store {
+    /// Somebody waits for this task, which another asked for: that one does nothing else meanwhile (`claim`).
+    pub fn awaited(&mut self, id: &TaskId, now: Millis) -> Result<(), StoreError> {
+        let open = "SELECT id, ?2 FROM tasks WHERE id = ?1 AND parent IS NOT NULL
+            AND state IN ('waiting', 'queued', 'claimed', 'running')";
+        let values = (id.as_str(), now.after(LOOKED).0);
+        if !self.look(|c| c.prepare(open)?.exists(values))? {
+            return Ok(());
+        }
+        self.change(|change| {
+            let sql = format!("INSERT INTO awaited {open} ON CONFLICT (task) DO UPDATE SET until = excluded.until");
+            change.execute(&sql, values)?;
+            Ok(())
+        })
+    }
+
     /// Has whoever waits for the task gone, or has the task that asked for it ended? What cannot be found out is not so.
     pub fn is_abandoned(&self, id: &TaskId) -> Result<bool, StoreError> {
         let waiter = self.look(|c| {

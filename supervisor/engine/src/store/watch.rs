@@ -5,7 +5,7 @@ use std::time::Duration;
 use rusqlite::{OptionalExtension, params};
 use serde_json::Value;
 
-use super::claim::{next, rest_of_minute, running};
+use super::claim::{heirs, next, rest_of_minute, running};
 use super::moves::text;
 use super::task::{TaskId, parsed, state};
 use super::{Limits, Millis, Running, State, Store, StoreError};
@@ -28,20 +28,25 @@ impl Store {
     /// How many workers would find something to do.
     pub fn ready(&mut self, limits: &Limits, now: Millis) -> Result<Ready, StoreError> {
         self.change(|change| {
-            let room = u64::from(limits.max_concurrent).saturating_sub(running(change)?);
-            if room == 0 || next(change)?.is_none() {
+            let room = u64::from(limits.max_concurrent).saturating_sub(running(change, now)?);
+            let ready = match room {
+                0 => u64::try_from(heirs(change, now)?.len()).unwrap_or(u64::MAX),
+                _ if next(change)?.is_none() => 0,
+                room => {
+                    let queued = "SELECT count(*) FROM tasks WHERE state = 'queued'";
+                    change.query_row(queued, [], |row| row.get::<_, u64>(0))?.min(room)
+                }
+            };
+            if ready == 0 {
                 return Ok(Ready::Nothing);
             }
-            let queued: u64 = change.query_row("SELECT count(*) FROM tasks WHERE state = 'queued'", [], |row| {
-                row.get(0)
-            })?;
             let wait = match limits.rate_limit_per_min {
                 Some(rate) => rest_of_minute(change, rate, now)?,
                 None => None,
             };
             Ok(match wait {
                 Some(wait) => Ready::Later(wait),
-                None => Ready::Now(queued.min(room)),
+                None => Ready::Now(ready),
             })
         })
     }

@@ -37,14 +37,23 @@ impl Desk {
     pub(super) fn decide_call(&self, id: &TaskId, verdict: Verdict) -> Result<bool, Refusal> {
         let decided = self.store().decide(id, verdict, since(Millis::now()))?;
         if let Some(call) = &decided {
-            let said = match verdict {
-                Verdict::Approved => Said::Approved,
-                Verdict::Denied => Said::Denied,
-            };
             let about = format!("{} {}", call.tool, call.arguments);
-            // As for tasks: a log that cannot be written stops nothing here.
-            let _ = record::answered(&self.scene().project, said, Some(id.as_str()), "", &about);
+            self.enter_call(verdict, Some(id), &about);
         }
         Ok(decided.is_some())
+    }
+
+    /// Enters in the audit log what a person said about a call when the client asked.
+    pub fn answered_call(&self, verdict: Verdict, about: &str) {
+        self.enter_call(verdict, None, about);
+    }
+
+    fn enter_call(&self, verdict: Verdict, id: Option<&TaskId>, about: &str) {
+        let said = match verdict {
+            Verdict::Approved => Said::Approved,
+            Verdict::Denied => Said::Denied,
+        };
+        // As for tasks: a log that cannot be written stops nothing here.
+        let _ = record::answered(&self.scene().project, said, id.map(TaskId::as_str), "", about);
     }
 }

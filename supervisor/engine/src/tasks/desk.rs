@@ -21,7 +21,7 @@ use super::request::{Request, Stay};
 use super::scope::Scope;
 use super::shelf;
 use super::step::StepOrder;
-use super::view::{View, view};
+use super::view::{View, head, view};
 use super::watch::{News, Progress, Watch};
 use super::worker;
 use crate::audit::{Answer as Said, record};
@@ -31,7 +31,9 @@ use crate::project::Scene;
 use crate::sessions::{SessionId, Sessions};
 use crate::settings::Key;
 use crate::settings::store as configuration;
-use crate::store::{Cancel, Entry, FlowId, Millis, New, Ready, State, Store, StoreError, TaskId, Verdict, Worker};
+use crate::store::{
+    Cancel, Entry, FlowId, Millis, New, Ready, State, Store, StoreError, TaskId, Verdict, Which, Worker,
+};
 
 /// How often whoever waits sees to it that the queue moves.
 const ROUND: Duration = Duration::from_secs(1);
@@ -205,26 +207,21 @@ impl Desk {
 
     pub fn status(&self, id: &TaskId) -> Result<View, Refusal> {
         self.sweep()?;
-        let store = self.store();
+        let mut store = self.store();
         self.scope.check(id, &store)?;
+        if self.scope.is_below() {
+            store.awaited(id, Millis::now())?;
+        }
         let task = store.get(id)?;
         view(task, &store)
     }
 
-    /// The newest tasks, the newest first.
-    pub fn list(&self, state: Option<State>, most: u32) -> Result<Vec<View>, Refusal> {
+    /// The newest tasks, the newest first, with the beginnings of what they said.
+    pub fn list(&self, which: Which, most: u32) -> Result<Vec<View>, Refusal> {
         self.sweep()?;
         let store = self.store();
-        let tasks = self.scope.list(state, most, &store)?;
-        tasks.into_iter().map(|task| view(task, &store)).collect()
-    }
-
-    /// Those that are not over, the newest first.
-    pub fn open_tasks(&self, most: u32) -> Result<Vec<View>, Refusal> {
-        self.sweep()?;
-        let store = self.store();
-        let tasks = self.scope.open_tasks(most, &store)?;
-        tasks.into_iter().map(|task| view(task, &store)).collect()
+        let views = self.scope.each(which, most, &store, |task| head(task, &store))?;
+        views.into_iter().collect()
     }
 
     /// Waits until the task is over, or until this time; tells what happens meanwhile. The queue moves while anybody waits.

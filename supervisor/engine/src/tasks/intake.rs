@@ -9,6 +9,7 @@ use super::refusal::Refusal;
 use super::request::{MOST_PROMPT, Request};
 use super::select::{Wish, select};
 use crate::clock::Moment;
+use crate::context::assemble::MOST_TOLD;
 use crate::definitions::store::Agents;
 use crate::definitions::{AgentName, Cli, Definition};
 use crate::label::Label;
@@ -29,9 +30,11 @@ pub(super) struct Intake {
 
 /// Looks at everything that can be wrong with it.
 pub(super) fn take(mut request: Request, scene: &Scene, settings: &Settings, store: &Store) -> Result<Intake, Refusal> {
+    // What another agent asks for is told in a block, and whole.
+    let most = request.parent.as_ref().map_or(MOST_PROMPT, |_| MOST_TOLD);
     match request.prompt.len() {
         _ if request.prompt.trim().is_empty() => return Err(Refusal::NoPrompt),
-        long if long > MOST_PROMPT => return Err(Refusal::LongPrompt(long)),
+        bytes if bytes > most => return Err(Refusal::LongPrompt { bytes, most }),
         _ => {}
     }
     let mut layers = above(&request, settings, store)?;

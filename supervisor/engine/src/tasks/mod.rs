@@ -11,6 +11,7 @@ pub mod events;
 pub mod intake;
 pub mod job;
 pub mod layers;
+mod nested;
 pub mod outcome;
 pub mod output;
 pub mod own;

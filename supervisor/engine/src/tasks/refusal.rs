@@ -14,15 +14,14 @@ use crate::trust::TrustError;
 
 use super::layers::LayerError;
 use super::outcome::Outcome;
-use super::request::MOST_PROMPT;
 use super::select::SelectCliError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
     #[error("the prompt is empty")]
     NoPrompt,
-    #[error("the prompt has {0} bytes, and at most {MOST_PROMPT} are taken")]
-    LongPrompt(usize),
+    #[error("the prompt has {bytes} bytes, and at most {most} are taken")]
+    LongPrompt { bytes: usize, most: usize },
     #[error("inputs were given, but no agent that takes them")]
     InputsWithoutAgent,
     #[error(transparent)]
@@ -101,7 +100,7 @@ impl Refusal {
     pub fn help(&self) -> Option<String> {
         match self {
             Self::NoPrompt => Some("say what is to be done".into()),
-            Self::LongPrompt(_) => Some("put the text in a file of the project and name the file".into()),
+            Self::LongPrompt { .. } => Some("put the text in a file of the project and name the file".into()),
             Self::InputsWithoutAgent => Some("name the agent".into()),
             Self::Agent(error) => error.help(),
             Self::Call(error) => Some(error.help()),

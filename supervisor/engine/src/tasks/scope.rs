@@ -5,7 +5,7 @@
 
 use super::refusal::Refusal;
 use super::request::Request;
-use crate::store::{State, Store, StoreError, Task, TaskId};
+use crate::store::{Store, StoreError, Task, TaskId, Which};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Scope {
@@ -20,6 +20,13 @@ impl Scope {
             Self::Project => Ok(()),
             Self::Below(root) if store.is_below(root, id)? => Ok(()),
             Self::Below(_) => Err(StoreError::Missing(id.clone()).into()),
+        }
+    }
+
+    pub(super) fn is_below(&self) -> bool {
+        match self {
+            Self::Project => false,
+            Self::Below(_) => true,
         }
     }
 
@@ -43,24 +50,17 @@ impl Scope {
         Ok(())
     }
 
-    /// The newest tasks, the newest first.
-    pub(super) fn list(&self, state: Option<State>, most: u32, store: &Store) -> Result<Vec<Task>, Refusal> {
+    /// What is made of each of the newest tasks, the newest first.
+    pub(super) fn each<T>(
+        &self,
+        which: Which,
+        most: u32,
+        store: &Store,
+        make: impl FnMut(Task) -> T,
+    ) -> Result<Vec<T>, Refusal> {
         Ok(match self {
-            Self::Project => store.list(state, most)?,
-            Self::Below(root) => store.list_below(root, state, most)?,
+            Self::Project => store.each(which, most, make)?,
+            Self::Below(root) => store.each_below(root, which, most, make)?,
         })
-    }
-
-    /// Those that are not over, the newest first.
-    pub(super) fn open_tasks(&self, most: u32, store: &Store) -> Result<Vec<Task>, Refusal> {
-        match self {
-            Self::Project => Ok(store.open_tasks(most)?),
-            Self::Below(root) => {
-                let mut tasks = store.list_below(root, None, u32::MAX)?;
-                tasks.retain(|task| !task.state.is_final());
-                tasks.truncate(usize::try_from(most).unwrap_or(usize::MAX));
-                Ok(tasks)
-            }
-        }
     }
 }

@@ -5,8 +5,12 @@ use serde::Serialize;
 use super::brief::Brief;
 use super::outcome::Outcome;
 use super::refusal::Refusal;
+use crate::context::cut::{Keep, cut};
 use crate::sessions::SessionId;
 use crate::store::{Millis, State, Store, Task, TaskId};
+
+/// What a list shows of a text.
+const MOST_HEAD: usize = 500;
 
 /// A task as it stands.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,6 +32,17 @@ pub struct View {
     pub doing: Option<String>,
     /// Once it is over.
     pub outcome: Option<Outcome>,
+}
+
+/// For lists: of what the agent said only the beginning.
+pub(super) fn head(task: Task, store: &Store) -> Result<View, Refusal> {
+    let mut view = view(task, store)?;
+    if let Some(outcome) = &mut view.outcome {
+        for text in [&mut outcome.output, &mut outcome.error].into_iter().flatten() {
+            *text = cut(text, MOST_HEAD, Keep::Start).into_owned();
+        }
+    }
+    Ok(view)
 }
 
 pub(super) fn view(task: Task, store: &Store) -> Result<View, Refusal> {

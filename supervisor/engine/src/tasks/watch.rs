@@ -8,13 +8,15 @@ use std::time::{Duration, Instant};
 use super::desk::Desk;
 use super::outcome::Outcome;
 use super::refusal::Refusal;
-use crate::store::{State, TaskId};
+use crate::store::{Millis, State, TaskId};
 
 /// How often the store is looked at, by how long the wait is already: a short one should not become a longer one.
 const LOOKS: [(Duration, Duration); 2] = [
     (Duration::from_secs(1), Duration::from_millis(1)),
     (Duration::from_secs(10), Duration::from_millis(10)),
 ];
+/// How often it is said that somebody waits.
+const SAID: Duration = Duration::from_secs(2);
 const LAST_LOOK: Duration = Duration::from_millis(25);
 
 /// What happens while somebody waits.
@@ -38,6 +40,7 @@ pub struct Watch<'d> {
     version: Option<i64>,
     tasks: Vec<Followed>,
     begun: Instant,
+    said: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -61,6 +64,7 @@ impl<'d> Watch<'d> {
             version: None,
             tasks: tasks.into_iter().enumerate().map(followed).collect(),
             begun: Instant::now(),
+            said: None,
         }
     }
 
@@ -84,6 +88,13 @@ impl<'d> Watch<'d> {
 
     /// Looks once, and tells what is new, by the place of the task in the list.
     pub fn turn(&mut self, tell: &mut dyn FnMut(usize, News)) -> Result<(), Refusal> {
+        if self.said.is_none_or(|said| said.elapsed() >= SAID) {
+            self.said = Some(Instant::now());
+            for task in &self.tasks {
+                self.desk.reach(&task.id)?;
+                self.desk.store().awaited(&task.id, Millis::now())?;
+            }
+        }
         if self.desk.take_turn()? {
             // What this process has changed itself does not count as a change.
             self.version = None;

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use glee_sandbox::sys::limits::{self, Resource};
 use glee_sandbox::sys::{event, process as sys};
 
 use super::brief::{Brief, OfStep};
@@ -18,6 +19,7 @@ use super::close;
 use super::crew::OWN;
 use super::intake;
 use super::job::{Bench, Job};
+use super::nested;
 use super::outcome::Kept;
 use super::process::{self, Sound, Worked};
 use super::record::{self, Record, Told as Spoken};
@@ -28,6 +30,7 @@ use crate::clock::Moment;
 use crate::context::preview::{Asked, preview};
 use crate::context::told::Told;
 use crate::definitions::Cli;
+use crate::endpoint;
 use crate::logs::Logs;
 use crate::project::Scene;
 use crate::sessions::{self, ConversationId, Resume, SessionId, Sessions, Window};
@@ -52,6 +55,8 @@ pub fn work(project: &Path, patron: Option<u32>) -> Result<(), Refusal> {
     let _ = sys::setsid();
     // Nor does what it had blocked or ignored count here. Who does not read its prompt must not end us.
     event::reset_signals(&[libc::SIGPIPE]).map_err(Refusal::Worker)?;
+    // One that an endpoint started has its bound, which is not the agents'.
+    limits::lift(Resource::Data, endpoint::MEMORY).map_err(Refusal::Worker)?;
     let scene = Scene::find(Some(project))?;
     let mut store = Store::open(&scene.project)?;
     let bench = Bench::open(&scene.project).map_err(Refusal::Files)?;
@@ -188,13 +193,17 @@ fn prepare(claim: &Claim, scene: &Scene, settings: &Settings, store: &Store, ben
         }
     };
     let resume = Resumption::of(&brief, cli, settings, scene)?;
+    let words = match &task.parent {
+        None => nested::plain(&brief.request, told),
+        Some(_) => nested::words(&brief.request, brief.agent(scene)?.as_ref().map(|(agent, _)| agent)),
+    };
     let told = preview(
         &Asked {
             agent: brief.request.agent.as_ref().map(|name| name.as_str()),
-            inputs: brief.request.inputs.clone(),
+            inputs: words.inputs,
             session: resume.told().map(|id| id.as_str()),
-            told: &told,
-            task: &brief.request.prompt,
+            told: &words.told,
+            task: &words.task,
         },
         scene,
     )?;

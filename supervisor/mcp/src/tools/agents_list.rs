@@ -1,5 +1,6 @@
 //! `glee_agents_list`: the project's agents and what they ask for.
 
+use glee_engine::context::cut::{Keep, cut};
 use glee_engine::definitions::store::Agents;
 use glee_engine::definitions::view::{self, ShownInput};
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,8 @@ use serde_json::{Value, json};
 use super::{Call, Effect, Entry, Failure, apart, object};
 use crate::answer;
 use crate::server::Server;
+
+const MOST_DESCRIPTION: usize = 2000;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "glee_agents_list",
@@ -66,8 +69,13 @@ async fn run(server: Server, mut call: Call) -> Result<rmcp::model::CallToolResp
 }
 
 fn list(server: &Server) -> Result<Vec<One>, Failure> {
-    let listed = Agents::open(&server.scene().project)?.list()?;
-    listed.into_iter().map(one).collect()
+    let agents = Agents::open(&server.scene().project)?;
+    agents.each(one)?.into_iter().collect()
+}
+
+/// A list needs no more of a description.
+fn head(text: &str) -> String {
+    cut(text, MOST_DESCRIPTION, Keep::Start).into_owned()
 }
 
 fn one(listed: glee_engine::definitions::store::Listed) -> Result<One, Failure> {
@@ -75,7 +83,7 @@ fn one(listed: glee_engine::definitions::store::Listed) -> Result<One, Failure> 
         Ok(agent) => One {
             name: listed.name,
             trusted: view::standing(&agent).map_err(view::ViewError::from)? == glee_engine::trust::Standing::Trusted,
-            description: Some(agent.description),
+            description: Some(head(&agent.description)),
             agent: agent.agent.map(|cli| cli.word()),
             inputs: agent.inputs.iter().map(ShownInput::from).collect(),
             error: None,

@@ -1,6 +1,6 @@
 //! `glee_task_list`: the project's tasks, the newest first.
 
-use glee_engine::store::State;
+use glee_engine::store::{State, Which};
 use glee_engine::tasks::View;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -71,6 +71,6 @@ async fn run(server: Server, mut call: Call) -> Result<rmcp::model::CallToolResp
         }
     };
     let desk = server.desk().await?;
-    let tasks = apart(move || desk.list(state, limit)).await??;
+    let tasks = apart(move || desk.list(Which::of(state), limit)).await??;
     Ok(answer::data(&Tasks { tasks })?.into())
 }

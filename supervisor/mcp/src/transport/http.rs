@@ -18,8 +18,9 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rmcp::ServerHandler;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::Deserialize;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
@@ -28,7 +29,6 @@ use super::token::Token;
 
 /// The one path that is served.
 pub const PATH: &str = "/mcp";
-const MOST_CONNECTIONS: usize = 128;
 /// Bodies that are read at the same time: that many messages are held at most.
 const MOST_BODIES: usize = 16;
 const MOST_SESSIONS: usize = 256;
@@ -42,6 +42,13 @@ const IDLE_TIME: Duration = Duration::from_secs(2 * 60 * 60);
 const RETRY: Duration = Duration::from_secs(3);
 /// After an `accept` that failed for want of something.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// How much a server holds at once.
+struct Bounds {
+    connections: usize,
+    /// For how long an answer whose stream broke off is kept.
+    kept: Duration,
+}
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
 
@@ -94,6 +101,20 @@ impl Guard {
         }
     }
 
+    /// One sandbox is one client; and it is a stranger.
+    fn bounds(&self) -> Bounds {
+        match self {
+            Self::Token(_) => Bounds {
+                connections: 128,
+                kept: SessionConfig::DEFAULT_COMPLETED_CACHE_TTL,
+            },
+            Self::Namespace => Bounds {
+                connections: 32,
+                kept: Duration::ZERO,
+            },
+        }
+    }
+
     /// How long a client whose stream broke off should wait; that is told by an empty event. Gemini takes that for broken
     /// JSON, and inside no stream breaks off but by the end of the run.
     fn retry(&self) -> Option<Duration> {
@@ -119,7 +140,9 @@ pub async fn serve<H: ServerHandler>(
     make: impl Fn() -> H + Send + Sync + 'static,
     arrive: impl Fn(&mut HeaderMap) + Send + Sync + 'static,
 ) -> Infallible {
+    let bounds = guard.bounds();
     let mut sessions = LocalSessionManager::default();
+    sessions.session_config.completed_cache_ttl = bounds.kept;
     sessions.session_config.keep_alive = Some(IDLE_TIME);
     sessions.session_config.sse_retry = guard.retry();
     let sessions = Arc::new(sessions);
@@ -135,7 +158,7 @@ pub async fn serve<H: ServerHandler>(
         protocol,
         bodies: Semaphore::new(MOST_BODIES),
     });
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let places = Arc::new(Semaphore::new(bounds.connections));
     loop {
         let place = Arc::clone(&places).acquire_owned().await;
         match listener.accept().await {
@@ -190,9 +213,6 @@ impl<H: ServerHandler, A: Fn(&mut HeaderMap) + Send + Sync + 'static> Front<H, A
         if request.uri().path() != PATH {
             return Err(plain(StatusCode::NOT_FOUND, "only /mcp is served"));
         }
-        if self.would_open_a_session(&request) && self.sessions.sessions.read().await.len() >= MOST_SESSIONS {
-            return Err(plain(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open"));
-        }
         let (head, body) = request.into_parts();
         let Ok(turn) = self.bodies.acquire().await else {
             return Err(plain(StatusCode::SERVICE_UNAVAILABLE, "the server is closing"));
@@ -206,17 +226,23 @@ impl<H: ServerHandler, A: Fn(&mut HeaderMap) + Send + Sync + 'static> Front<H, A
             Err(_) => return Err(plain(StatusCode::REQUEST_TIMEOUT, "the body took too long")),
         };
         drop(turn);
+        let opens = head.method == Method::POST && may_open_a_session(&body);
+        if opens && self.sessions.sessions.read().await.len() >= MOST_SESSIONS {
+            return Err(plain(StatusCode::SERVICE_UNAVAILABLE, "too many sessions are open"));
+        }
         Ok(self.protocol.handle(Request::from_parts(head, Full::new(body))).await)
     }
+}
 
-    /// Requests of the newer protocol have no sessions; older ones name theirs but for the first.
-    fn would_open_a_session(&self, request: &Request<Incoming>) -> bool {
-        let headers = request.headers();
-        request.method() == Method::POST
-            && !headers.contains_key("mcp-session-id")
-            && headers
-                .get("mcp-protocol-version")
-                .is_none_or(|version| version.as_bytes() < b"2026-07-28".as_slice())
+/// Only `initialize` does, whatever the headers say. What cannot be read counts as one.
+fn may_open_a_session(body: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Message {
+        method: Option<String>,
+    }
+    match serde_json::from_slice::<Message>(body) {
+        Ok(message) => message.method.as_deref() == Some("initialize"),
+        Err(_) => true,
     }
 }
 
