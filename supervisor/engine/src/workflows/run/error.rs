@@ -91,7 +91,7 @@ impl RunError {
             Self::BadKey(_) => Some("it has `description`, `inputs`, `steps` and `execution`".into()),
             Self::Taken(_) => Some("choose another name".into()),
             Self::Write { .. } => Some("check the permissions, and that nothing on the way is a link".into()),
-            Self::Value(_) => Some("give it, or write `${name ?? \"default\"}`".into()),
+            Self::Value(problem) => Some(problem.help().into()),
             Self::Task(refusal) => refusal.help(),
         }
     }
