@@ -217,6 +217,11 @@ fn taken(caller: Caller) {
         refused["isError"] == true && text("made").contains("say two"),
         "{refused}"
     );
+    // Nor what somebody has changed since.
+    let edited = text("made").replace("say two", "say mine");
+    at.world.file("@PROJECT/.glee/workflows/made.yml", &edited);
+    let refused = create(&mut client, "made", "evil");
+    assert!(refused["isError"] == true && text("made") == edited, "{refused}");
 }
 
 fn retried(caller: Caller) {
