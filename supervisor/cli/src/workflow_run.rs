@@ -12,6 +12,7 @@ use glee_engine::store::{FlowState, Millis};
 use glee_engine::tasks::{Answer, Desk, Question, Refusal};
 use glee_engine::text::visible;
 use glee_engine::workflows::Workflow;
+use glee_engine::workflows::page::page;
 use glee_engine::workflows::run::begin::answered;
 use glee_engine::workflows::run::price::Money;
 use glee_engine::workflows::run::tree::Tree;
@@ -116,23 +117,13 @@ fn approved(ready: &Ready, scene: &Scene) -> Result<(), RunError> {
 }
 
 fn described(workflow: &Workflow) -> String {
-    let mut text = format!(
-        "the workflow `{}` was written by an agent: {}\n  {}\n  sha256 {}\n",
+    format!(
+        "the workflow `{}` was written by an agent\nfile         {}\nsha256       {}\n{}",
         workflow.name,
-        visible(&workflow.description),
         visible(&workflow.file.to_string_lossy()),
-        workflow.digest
-    );
-    for (index, step) in workflow.steps.iter().enumerate() {
-        text.push_str(&format!("  {index}: {}\n", visible(step.work.name())));
-        for (name, value) in &step.inputs {
-            text.push_str(&format!("     {}: {}\n", visible(name), visible(value.written())));
-        }
-        for line in step.prompt.iter().flat_map(|prompt| prompt.written().lines()) {
-            text.push_str(&format!("     | {}\n", visible(line)));
-        }
-    }
-    text
+        workflow.digest,
+        page(workflow)
+    )
 }
 
 fn yes(question: &str) -> bool {

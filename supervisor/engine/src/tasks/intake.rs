@@ -143,7 +143,8 @@ pub(super) fn label(text: &str) -> Option<Label> {
 
 /// A stored task back to what was asked for.
 pub(super) fn read(task: &Task) -> Result<(Brief, Cli), Refusal> {
-    let brief = Brief::read(&task.request).map_err(|_| StoreError::Unreadable)?;
+    let mut brief = Brief::read(&task.request).map_err(|_| StoreError::Unreadable)?;
+    brief.request.parent.clone_from(&task.parent);
     let cli = task.cli.as_ref().and_then(|cli| Cli::named(cli.as_str()));
     Ok((brief, cli.ok_or(StoreError::Unreadable)?))
 }
