@@ -8,20 +8,18 @@ use std::time::{Duration, Instant};
 
 use super::begin::Order;
 use super::budget::{Kind, Ledger, May};
-use super::close::{state, used};
+use super::close::state;
 use super::error::RunError;
 use super::halt::Halt;
 use super::machine::{Machine, NodeId};
 use super::onlooker::{Event, GoOn, Onlooker, Whom};
-use super::price::Money;
 use super::tell::{Words, tell};
 use super::tree::{Spot, Tree};
 use super::view::{self, RunView};
 use crate::definitions::store::Agents;
 use crate::definitions::{Cli, Definition};
-use crate::settings::store as configuration;
 use crate::store::{FlowId, FlowStep, Millis, Pause, StepEnd, StepState, StoreError, TaskId, Used, Worker};
-use crate::tasks::{Asker, Desk, News, Outcome, Question, Refusal, Request, StepOrder, Watch};
+use crate::tasks::{Asker, Desk, Outcome, Question, Refusal, Request, StepOrder, Watch};
 use crate::trust;
 use crate::workflows::check::Does;
 use crate::workflows::{StepResult, StepStatus};
@@ -41,8 +39,10 @@ pub struct Driver<'d> {
     pub(super) ledger: Ledger,
     pub(super) results: Vec<Option<StepResult>>,
     /// The agents that run.
-    running: Vec<(NodeId, TaskId)>,
-    watch: Watch<'d>,
+    pub(super) running: Vec<(NodeId, TaskId)>,
+    /// Those whose tasks are over, while some of what these have asked for is not.
+    pub(super) ending: Vec<(NodeId, Outcome)>,
+    pub(super) watch: Watch<'d>,
     /// Steps whose tasks nobody knows any more: forgotten while nobody drove the run.
     forgotten: Vec<NodeId>,
     pub(super) halted: Option<Halt>,
@@ -63,6 +63,7 @@ impl<'d> Driver<'d> {
             ledger: view::ledger(&order, &flow, &steps),
             results: vec![None; tree.spots.len()],
             running: Vec::new(),
+            ending: Vec::new(),
             watch: desk.watch(Vec::new()),
             forgotten: Vec::new(),
             halted: None,
@@ -146,7 +147,11 @@ impl<'d> Driver<'d> {
     }
 
     /// Writes down that steps have ended, and tells it.
-    fn ended(&mut self, ends: Vec<(NodeId, StepResult, Used)>, onlooker: &mut dyn Onlooker) -> Result<(), RunError> {
+    pub(super) fn ended(
+        &mut self,
+        ends: Vec<(NodeId, StepResult, Used)>,
+        onlooker: &mut dyn Onlooker,
+    ) -> Result<(), RunError> {
         if ends.is_empty() {
             return Ok(());
         }
@@ -348,35 +353,5 @@ impl<'d> Driver<'d> {
         let standing = trust::standing(&files).map_err(Refusal::from)?;
         let scope = self.tree.view(spot, &inputs, &self.results);
         Ok(tell(spot, agent, &files, standing, &scope)?)
-    }
-
-    /// Looks once at the tasks. True if any of them has ended.
-    fn wait(&mut self, onlooker: &mut dyn Onlooker) -> Result<bool, RunError> {
-        let mut over: Vec<(NodeId, Outcome)> = Vec::new();
-        let tree = self.tree.clone();
-        self.watch.turn(&mut |node, news| match news {
-            News::Progress(progress) => {
-                let node = NodeId(node);
-                onlooker.tell(&tree, Event::Progress { node, progress });
-            }
-            News::Over(outcome) => over.push((NodeId(node), *outcome)),
-        })?;
-        if over.is_empty() {
-            return Ok(false);
-        }
-        // Prices that cannot be read are no reason to lose what was said.
-        let settings = configuration::load(self.desk.scene()).map(|loaded| loaded.settings);
-        let settings = settings.unwrap_or_default();
-        let mut ends = Vec::new();
-        for (id, outcome) in over {
-            self.running.retain(|(running, _)| *running != id);
-            let used = used(&outcome, &settings);
-            self.ledger.ended();
-            self.ledger.spent(used.cost.map(Money));
-            let result = self.came_to(id, outcome);
-            ends.push((id, result, used));
-        }
-        self.ended(ends, onlooker)?;
-        Ok(true)
     }
 }
