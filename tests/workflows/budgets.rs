@@ -17,6 +17,7 @@ glee_tests::claims! {
     a_price_that_is_not_written_is_said_to_be_unknown => super::unknown;
     more_steps_than_the_budget_are_refused => super::steps_budget;
     what_an_agent_wrote_has_the_smaller_budgets => super::generated;
+    what_an_agent_wrote_has_the_smaller_budgets_inside_a_person_s_too => super::inside;
 }
 
 fn parallel(caller: Caller) {
@@ -209,4 +210,47 @@ fn generated(caller: Caller) {
     let (_, view) = at.run("w", &[]);
     assert_eq!(view["budget"]["steps_remaining"], 8, "{view}");
     assert_eq!(result(&view, 1)["status"], "success");
+}
+
+fn inside(caller: Caller) {
+    let at = Place::of(caller);
+    at.trusted(&format!(
+        "{WORKSPACE}subagents:\n  timeout_ms: 600000\nworkflows:\n  ai_generated_budgets: {{max_parallel: 2, max_runtime_mins: 1}}\n"
+    ));
+    let source = "source: {from: agent, created_at: \"2026-01-01T00:00:00\"}\n";
+    let step = "  - {agent: stub, prompt: \"stub: append journal +\\nstub: sleep 150\\nstub: append journal -\"}\n";
+    at.workflow("made", &format!("{source}execution: dag\nsteps:\n{}", step.repeat(6)));
+    at.workflow(
+        "slow",
+        &format!("{source}steps:\n  - {{agent: stub, prompt: 'stub: sleep 600000', on_error: continue}}\n  - {{agent: stub, prompt: 'stub: say late'}}\n"),
+    );
+    at.workflow(
+        "w",
+        "execution: dag\nsteps:\n  - {workflow: made}\n  - {workflow: slow, needs: [0], on_error: continue}\n  - {agent: stub, prompt: 'stub: say after', needs: [1]}\n",
+    );
+    for name in ["made", "slow"] {
+        assert_eq!(at.go(&["trust", "--workflow", name, "--yes"]).code(), Some(0));
+    }
+    let (status, view) = at.run("w", &[]);
+    assert_eq!((status, &view["output"]), (Some(0), &json!("after\n")), "{view}");
+    let (mut now, mut most) = (0i32, 0);
+    for line in at.lines("journal") {
+        now += if line == "+" { 1 } else { -1 };
+        most = most.max(now);
+    }
+    assert_eq!((now, most, at.lines("journal").len()), (0, 2, 12));
+    // Its time is over; that of the person's is not.
+    let states = steps(&view);
+    assert_eq!(
+        states[7..],
+        [
+            "w[1] error",
+            "w[1]/slow[0] timeout",
+            "w[1]/slow[1] error",
+            "w[2] success"
+        ],
+        "{view}"
+    );
+    let why = result(&view, 9)["error"].as_str().expect("a reason");
+    assert!(why.contains("ai_generated_budgets.max_runtime_mins"), "{why}");
 }

@@ -1,5 +1,6 @@
 //! What can be done with runs: begun, handed over, gone on with, looked at, ended.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -52,10 +53,11 @@ pub fn resume(desk: &Desk, id: &FlowId, onlooker: &mut dyn Onlooker) -> Result<R
     }
     let order: Order = serde_json::from_value(flow.request).map_err(|_| StoreError::Unreadable)?;
     let plan = begin::plan(order.workflow.as_str(), desk.scene())?;
-    if begin::files(&plan) != order.files {
-        let workflow = order.workflow.to_string();
+    let files = begin::files(&plan);
+    let is_other = |file: &&PathBuf| files.get(*file) != order.files.get(*file);
+    if let Some(file) = files.keys().chain(order.files.keys()).find(is_other) {
         return Err(RunError::Changed {
-            workflow,
+            file: file.clone(),
             run: id.clone(),
         });
     }

@@ -3,6 +3,7 @@
 //! One driver for each run (`store::journal`); its death loses nothing but time: agents that run go on to their end, and the next
 //! driver finds what they said. INVARIANT: whatever happens is in the journal before anything follows from it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,7 @@ use super::error::RunError;
 use super::halt::Halt;
 use super::machine::{Machine, NodeId};
 use super::onlooker::{Event, GoOn, Onlooker, Whom};
+use super::smaller;
 use super::tell::{Words, tell};
 use super::tree::{Spot, Tree};
 use super::view::{self, RunView};
@@ -33,7 +35,7 @@ pub struct Driver<'d> {
     pub(super) desk: &'d Desk,
     pub(super) id: FlowId,
     pub(super) me: Worker,
-    order: Order,
+    pub(super) order: Order,
     pub(super) tree: Arc<Tree>,
     pub(super) machine: Machine,
     pub(super) ledger: Ledger,
@@ -46,6 +48,8 @@ pub struct Driver<'d> {
     /// Steps whose tasks nobody knows any more: forgotten while nobody drove the run.
     forgotten: Vec<NodeId>,
     pub(super) halted: Option<Halt>,
+    /// The time that the run had used when workflows inside it began.
+    pub(super) opened: BTreeMap<NodeId, Duration>,
     beaten: Option<Instant>,
 }
 
@@ -67,6 +71,7 @@ impl<'d> Driver<'d> {
             watch: desk.watch(Vec::new()),
             forgotten: Vec::new(),
             halted: None,
+            opened: BTreeMap::new(),
             beaten: None,
             order,
             tree,
@@ -75,6 +80,7 @@ impl<'d> Driver<'d> {
         let mut until = flow.seen_at;
         for step in &steps {
             until = until.max(this.restore(step)?);
+            this.opened.extend(smaller::opened(step, &flow));
         }
         // While nobody drove it, only the time of its agents counts.
         this.ledger
@@ -239,6 +245,7 @@ impl<'d> Driver<'d> {
                         self.open(id, onlooker)?;
                         opened = true;
                     }
+                    May::Begin if self.is_full(id) => {}
                     May::Begin => self.begin(id, onlooker)?,
                     May::Wait => {}
                     May::NoSteps => return self.halt(Halt::Steps),
@@ -272,7 +279,9 @@ impl<'d> Driver<'d> {
 
     /// A workflow begins.
     fn open(&mut self, id: NodeId, onlooker: &mut dyn Onlooker) -> Result<(), RunError> {
-        self.desk.store().open_step(&self.id, id.0, &self.me, Millis::now())?;
+        let now = Millis::now();
+        self.desk.store().open_step(&self.id, id.0, &self.me, now)?;
+        self.opened.insert(id, self.ledger.elapsed(now));
         self.ledger.began(Kind::Workflow);
         self.machine.start(id);
         onlooker.tell(&self.tree, Event::Begun { node: id });
@@ -322,7 +331,7 @@ impl<'d> Driver<'d> {
             flow: self.id.clone(),
             node: id.0,
             driver: self.me.clone(),
-            until: self.ledger.deadline(),
+            until: self.until(spot)?,
             told: words.told,
         };
         let ticket = match onlooker.whom() {
@@ -340,7 +349,11 @@ impl<'d> Driver<'d> {
         match spot.step().map(|step| &step.does) {
             Some(Does::Agent(name)) => {
                 let agents = Agents::open(&self.desk.scene().project).map_err(Refusal::from)?;
-                Ok((Some(agents.get(name.as_str()).map_err(Refusal::from)?), None))
+                let agent = agents.get(name.as_str()).map_err(Refusal::from)?;
+                if self.order.files.get(&agent.file) != Some(&agent.digest) {
+                    return Err(RunError::OtherAgent(agent.name));
+                }
+                Ok((Some(agent), None))
             }
             Some(Does::Cli(cli)) => Ok((None, Some(*cli))),
             Some(Does::Workflow(_)) | None => Ok((None, None)),

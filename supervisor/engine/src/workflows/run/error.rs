@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::definitions::AgentName;
 use crate::definitions::name::GRAMMAR;
 use crate::store::{FlowId, FlowState, StoreError};
 use crate::tasks::Refusal;
@@ -34,8 +35,12 @@ pub enum RunError {
     NotApproved(String),
     #[error("approval was denied")]
     Denied,
-    #[error("the workflow `{workflow}` has changed since the run `{run}` began: it cannot go on")]
-    Changed { workflow: String, run: FlowId },
+    #[error("`{}` has changed since the run `{run}` began: it cannot go on", visible(&file.to_string_lossy()))]
+    Changed { file: PathBuf, run: FlowId },
+    #[error("the definition of the agent `{0}` has changed since the workflow began")]
+    OtherAgent(AgentName),
+    #[error("the time of what an agent wrote is over: {0} minutes (workflows.ai_generated_budgets.max_runtime_mins)")]
+    GeneratedTime(u64),
     #[error("the run `{run}` is driven by process {pid}")]
     Driven { run: FlowId, pid: u32 },
     #[error("the run `{run}` is over: {}", .state.as_str())]
@@ -83,6 +88,8 @@ impl RunError {
             Self::Changed { run, .. } => Some(format!(
                 "put the file back as it was, or `glee-supervisor workflow cancel {run}`"
             )),
+            Self::OtherAgent(_) => Some("run the workflow again".into()),
+            Self::GeneratedTime(_) => None,
             Self::Driven { run, .. } => Some(format!("`glee-supervisor workflow status {run}` shows how far it is")),
             Self::Over { run, .. } => Some(format!(
                 "`glee-supervisor workflow history {run}` shows what came of it"
@@ -125,6 +132,8 @@ impl RunError {
             | Self::Value(_)
             | Self::Denied
             | Self::Changed { .. }
+            | Self::OtherAgent(_)
+            | Self::GeneratedTime(_)
             | Self::Driven { .. }
             | Self::Over { .. } => false,
         }
