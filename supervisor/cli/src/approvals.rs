@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::args_tasks::ApprovalsCommand;
 use crate::print;
-use crate::subagent::{Extent, described, desk, refused};
+use crate::subagent::{Extent, described, desk, failed, refused};
 
 /// What waits.
 #[derive(Debug, Serialize)]
@@ -26,13 +26,17 @@ enum Waiting {
 
 /// Returns the exit status.
 pub(crate) fn approvals(command: ApprovalsCommand, project: Option<PathBuf>) -> i32 {
+    let json = match &command {
+        ApprovalsCommand::List { json } | ApprovalsCommand::Show { json, .. } => *json,
+        ApprovalsCommand::Approve { .. } | ApprovalsCommand::Deny { .. } => false,
+    };
     let done = desk(project.as_deref()).and_then(|desk| match command {
         ApprovalsCommand::List { json } => list(&desk, json),
         ApprovalsCommand::Show { id, json } => show(&desk, &id, json),
         ApprovalsCommand::Approve { ids } => Ok(each(&ids, "approved", |id| desk.approve(id))),
         ApprovalsCommand::Deny { ids } => Ok(each(&ids, "denied", |id| desk.deny(id))),
     });
-    done.unwrap_or_else(|refusal| refused(&refusal))
+    done.unwrap_or_else(|refusal| failed(&refusal, json))
 }
 
 /// Everything that waits, and the exit status: 1 if something of it can no longer start.
@@ -72,11 +76,8 @@ fn show(desk: &Desk, id: &TaskId, json: bool) -> Result<i32, Refusal> {
         Some(one) if json => print::json(one, 0),
         Some(one) => print::bytes(one.text(Extent::Whole).as_bytes(), 0),
         None => {
-            print::error(
-                &format!("nothing waits for approval under `{id}`"),
-                Some("`glee-supervisor approvals list` shows what does"),
-            );
-            1
+            let why = format!("nothing waits for approval under `{id}`");
+            print::failure(&why, Some("`glee-supervisor approvals list` shows what does"), 1, json)
         }
     })
 }

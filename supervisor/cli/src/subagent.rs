@@ -50,6 +50,14 @@ pub(crate) fn subagent(arguments: SubagentArgs, project: Option<PathBuf>) -> i32
     }
 }
 
+/// Why nothing came of it: in words, or as the object that `subagent --json` prints.
+pub(crate) fn failed(refusal: &Refusal, json: bool) -> i32 {
+    match json {
+        true => print::json(&refusal.outcome(None), 1),
+        false => refused(refusal),
+    }
+}
+
 /// The desk of the project, for this call.
 pub(crate) fn desk(project: Option<&Path>) -> Result<Desk, Refusal> {
     let scene = Scene::find(project)?;

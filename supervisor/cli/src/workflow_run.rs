@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: RunArgs, project: Option<&Path>) -> i32 {
         let mut here = Here::new()?;
         Ok(show(&run::run(&desk, ready, &mut here)?, json))
     });
-    done.unwrap_or_else(|error| failed(&error))
+    done.unwrap_or_else(|error| failed(&error, json))
 }
 
 /// Returns the exit status.
@@ -67,7 +67,7 @@ pub(crate) fn resume(arguments: &ResumeArgs, project: Option<&Path>) -> i32 {
         ));
         Ok(show(&run::resume(&desk, &arguments.run, &mut here)?, arguments.json))
     });
-    done.unwrap_or_else(|error| failed(&error))
+    done.unwrap_or_else(|error| failed(&error, arguments.json))
 }
 
 /// The driver of a run in the background.
@@ -85,13 +85,12 @@ pub(crate) fn drive(project: &Path, run: &OsStr) -> i32 {
     i32::from(done().is_none())
 }
 
-pub(crate) fn failed(error: &RunError) -> i32 {
-    if error.has_place() {
+pub(crate) fn failed(error: &RunError, json: bool) -> i32 {
+    if error.has_place() && !json {
         print::say(&format!("{error}\n"));
-    } else {
-        print::error(&error.to_string(), error.help().as_deref());
+        return 1;
     }
-    1
+    print::failure(&error.to_string(), error.help().as_deref(), 1, json)
 }
 
 pub(crate) fn moment(at: Millis) -> String {

@@ -124,6 +124,7 @@ impl Refusal {
             Self::Nested { .. } => Some("`subagents.max_depth` in a trusted configuration allows it".into()),
             Self::ParentOver(_) | Self::NoTimeLeft | Self::Spent(_) => None,
             Self::Store(StoreError::TooManyBelow(_)) => Some("wait for one of them, or cancel it".into()),
+            Self::Store(StoreError::Database(error)) => Some(error.help().into()),
             Self::Store(_) => None,
             Self::Worker(_) | Self::Files(_) => Some("check the permissions of the state directory".into()),
             Self::Scene(_) => None,

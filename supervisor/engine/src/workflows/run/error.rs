@@ -41,6 +41,8 @@ pub enum RunError {
     OtherAgent(AgentName),
     #[error("the time of what an agent wrote is over: {0} minutes (workflows.ai_generated_budgets.max_runtime_mins)")]
     GeneratedTime(u64),
+    #[error("the run `{run}` has stopped: {error}")]
+    Stopped { run: FlowId, error: Box<RunError> },
     #[error("the run `{run}` is driven by process {pid}")]
     Driven { run: FlowId, pid: u32 },
     #[error("the run `{run}` is over: {}", .state.as_str())]
@@ -88,6 +90,13 @@ impl RunError {
             Self::Changed { run, .. } => Some(format!(
                 "put the file back as it was, or `glee-supervisor workflow cancel {run}`"
             )),
+            Self::Stopped { run, error } => {
+                let resume = format!("`glee-supervisor workflow resume {run}` goes on with it");
+                Some(match error.help() {
+                    Some(help) => format!("{help}; then {resume}"),
+                    None => resume,
+                })
+            }
             Self::OtherAgent(_) => Some("run the workflow again".into()),
             Self::GeneratedTime(_) => None,
             Self::Driven { run, .. } => Some(format!("`glee-supervisor workflow status {run}` shows how far it is")),
@@ -132,6 +141,7 @@ impl RunError {
             | Self::Value(_)
             | Self::Denied
             | Self::Changed { .. }
+            | Self::Stopped { .. }
             | Self::OtherAgent(_)
             | Self::GeneratedTime(_)
             | Self::Driven { .. }
