@@ -64,3 +64,10 @@ fn a_caret_past_the_end_stands_at_the_end() {
         error.render(Some("ab"))
     );
 }
+
+#[test]
+fn what_cannot_be_seen_in_a_word_is_shown() {
+    for c in "\u{200b}\u{e0041}\u{e0100}\u{3164}\u{115f}\u{1160}\u{2800}\u{ffa0}".chars() {
+        assert_eq!(shown(&c.to_string()), c.escape_default().to_string());
+    }
+}

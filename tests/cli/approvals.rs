@@ -38,6 +38,9 @@ claims! {
         let plain = at.seen(["approvals", "list"]);
         assert!(plain.stdout.contains("| stub: say \\u{1b}[2Jnever") && plain.stdout.contains("policy"), "{}", plain.stdout);
         assert!(!plain.stdout.contains('\u{1b}'));
+        let one = at.seen(["approvals", "show", &yes]);
+        assert!(one.status == 0 && one.stdout.starts_with(&yes) && !one.stdout.contains(&no), "{}", one.stdout);
+        assert_eq!(told(at, &["approvals", "show", &yes, "--json"]).1["prompt"], "stub: say fine");
         assert_eq!(at.seen(["approvals", "approve", &yes]).status, 0);
         assert_eq!(at.seen(["approvals", "deny", &no]).status, 0);
         assert_eq!(ended(at, &yes), (json!("completed"), Value::Null));
@@ -49,6 +52,7 @@ claims! {
         assert_eq!(at.seen(["audit", "verify"]).status, 0);
         for over in [&yes, &no] {
             assert_eq!(at.seen(["approvals", "approve", over]).status, 1, "what is over is not approved of");
+            assert_eq!(at.seen(["approvals", "show", over]).status, 1, "what is over does not wait");
         }
     }
 
@@ -135,11 +139,11 @@ t.see('running'); t.type('\\x03'); t.see('cancelling'); print(t.end(), 'it was c
         terminal(at, "
 t = Terminal([*RUN, 'subagent', '--cli', 'stub', 'say this\\x1b[2J'])
 t.see('start it'); t.type('n\\n'); print(t.end(), 'approval was denied' in t.lines())
-t = Terminal([*RUN, 'subagent', '--cli', 'stub', 'say this\\x1b[2J'])
+t = Terminal([*RUN, 'subagent', '--cli', 'stub', 'say this\\x1b[2J' + 'x' * 2000 + '\\nlast words'])
 t.see('start it')
 shown = t.lines()
-print('__stub-agent' in shown, 'network: false' in shown, '| say this' in shown, '\\x1b[2J' in shown)
+print('__stub-agent' in shown, 'network: false' in shown, '| say this' in shown, '| last words' in shown, '\\x1b[2J' in shown)
 t.type('y\\n'); print(t.end(), 'say this' in t.lines())
-", "1 True\nTrue True True False\n0 True\n");
+", "1 True\nTrue True True True False\n0 True\n");
     }
 }

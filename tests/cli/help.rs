@@ -2,7 +2,7 @@
 
 use crate::claims::claims;
 
-const COMMANDS: [&[&str]; 33] = [
+const COMMANDS: [&[&str]; 35] = [
     &["run"],
     &["doctor"],
     &["trust"],
@@ -36,6 +36,8 @@ const COMMANDS: [&[&str]; 33] = [
     &["config", "get"],
     &["config", "set"],
     &["config", "list"],
+    &["approvals", "list"],
+    &["approvals", "show"],
 ];
 
 claims! {

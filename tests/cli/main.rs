@@ -25,6 +25,7 @@ mod cow;
 mod descriptors;
 mod endings;
 mod exits;
+mod failures;
 mod flags;
 mod help;
 mod homes;

@@ -15,6 +15,7 @@ claims! {
     the_newest_protocol_asks_by_a_result => super::by_retry;
     a_client_that_cannot_ask_has_the_queue => super::by_queue;
     a_new_agent_is_written_only_after_a_yes => super::new_agent;
+    everything_that_a_yes_is_for_is_shown => super::whole;
     a_tool_that_writes_is_asked_about_where_the_configuration_says_so => super::by_tool;
 }
 
@@ -166,7 +167,7 @@ fn by_queue(caller: Caller) {
 fn new_agent(caller: Caller) {
     let at = Place::of(caller);
     let file = at.world.path("@PROJECT/.glee/agents/helper.yml");
-    let asked_for = json!({ "name": "helper", "description": "Helps\u{202e}", "prompt": "Help with ${what}.\n\u{1b}[31m", "agent": "claude", "inputs": ["what"], "tools": ["read_file"] });
+    let asked_for = json!({ "name": "helper", "description": "Helps\u{202e}", "prompt": "Help with ${what}.\n\u{1b}[31m", "agent": "claude", "inputs": ["what", "how=by stealth"], "tools": ["read_file"], "timeout_mins": 3 });
     let mut mute = at.client();
     let refused = mute.call("glee_agent_create", asked_for.clone());
     assert!(
@@ -181,10 +182,20 @@ fn new_agent(caller: Caller) {
     }
     let (created, message) = asked(&mut client, "glee_agent_create", asked_for.clone(), &yes());
     assert_eq!(created["structuredContent"]["trusted"], false, "{created}");
-    assert!(
-        message.contains("helper") && message.contains("Help with ${what}."),
-        "{message}"
-    );
+    // The file as it is written, line by line.
+    let written = fs::read_to_string(&file).expect("the file");
+    for line in written.lines() {
+        assert!(message.contains(&format!("| {line}\n")), "{line} is not in {message}");
+    }
+    for shown in [
+        "Help with ${what}.",
+        "by stealth",
+        "agent: claude",
+        "read_file",
+        "timeout_mins: 3",
+    ] {
+        assert!(message.contains(shown), "{shown} is not in {message}");
+    }
     assert!(!message.contains(['\u{1b}', '\u{202e}']), "{message:?}");
     assert!(fs::read_to_string(&file).expect("the file").contains("read_file"));
     let listed = client.data("glee_agents_list", json!({}));
@@ -201,14 +212,60 @@ fn new_agent(caller: Caller) {
     for name in ["../../x", "a/b", "A", "", "-x"] {
         let mut wrong = asked_for.clone();
         wrong["name"] = json!(name);
-        let (refused, _) = asked(&mut client, "glee_agent_create", wrong, &yes());
+        let refused = client.call("glee_agent_create", wrong);
         assert_eq!(refused["isError"], true, "{name}: {refused}");
     }
+    // What cannot be shown whole is not asked about.
+    let mut long = asked_for.clone();
+    (long["name"], long["prompt"]) = (json!("long"), json!("x".repeat(20_000)));
+    let refused = client.call("glee_agent_create", long);
+    assert!(
+        refused["isError"] == true && refused.to_string().contains("too long to be shown"),
+        "{refused}"
+    );
     let names: Vec<_> = fs::read_dir(file.parent().expect("a directory"))
         .expect("list")
         .flatten()
         .collect();
     assert_eq!(names.len(), 1, "{names:?}");
+}
+
+fn whole(caller: Caller) {
+    let at = Place::of(caller);
+    at.config(ASK);
+    at.world.file(
+        "@PROJECT/.glee/agents/one.yml",
+        "name: one\ndescription: d\nagent: stub\nprompt: 'stub: say ${what}'\ninputs: [{name: what}]\n",
+    );
+    let task = |prompt: String| json!({ "description": "d", "agent_name": "one", "prompt": prompt, "inputs": { "what": "the inputs\u{3164}" } });
+    let mut client = at.client_with(json!({ "elicitation": {} }));
+    let (_, message) = asked(
+        &mut client,
+        "glee_task",
+        task(format!("{}\nlast words", "x".repeat(5000))),
+        &yes(),
+    );
+    for shown in ["Input what:", "| the inputs\\u{3164}", "| last words"] {
+        assert!(message.contains(shown), "{shown} is not in {message}");
+    }
+    // What is too long for that waits where it can be read.
+    let waits = client.data("glee_task", task(format!("{}\nlast words", "x".repeat(20_000))));
+    assert_eq!(waits["status"], "waiting", "{waits}");
+    let id = waits["task_id"].as_str().expect("an id");
+    let listed = at.output(&["approvals", "list"]);
+    assert!(
+        listed.contains("| the inputs\\u{3164}") && !listed.contains("last words"),
+        "{listed}"
+    );
+    assert!(listed.contains(&format!("approvals show {id}")), "{listed}");
+    assert!(at.output(&["approvals", "show", id]).contains("| last words"));
+    for arguments in [
+        &["approvals", "list", "--json"][..],
+        &["approvals", "show", id, "--json"],
+    ] {
+        let told = at.output(arguments);
+        assert!(told.contains("last words\"") && told.contains("the inputs"), "{told}");
+    }
 }
 
 fn by_tool(caller: Caller) {

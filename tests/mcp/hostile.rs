@@ -150,7 +150,7 @@ fn tool_cases() -> Vec<(&'static str, Value, Expect)> {
         (
             "glee_agent_create",
             json!({ "name": "../x", "description": "d", "prompt": "p" }),
-            Told("approval"),
+            Told("is not a name"),
         ),
         (
             "glee_agent_create",

@@ -387,6 +387,19 @@ fn approval(caller: Caller) {
         "{child}"
     );
     let id = child["task_id"].clone();
+    // Whoever decides sees that an agent asks, and which.
+    let parent_id = parent.as_str().expect("an id");
+    let listed = at.output(&["approvals", "list"]);
+    assert!(
+        listed.contains(&format!("asked by  the agent that works on the task {parent_id}")),
+        "{listed}"
+    );
+    let told: Value = serde_json::from_str(&at.output(&["approvals", "list", "--json"])).expect("JSON");
+    assert_eq!(
+        (&told[0]["parent"], &told[0]["caller"]),
+        (&parent, &json!(format!("in-{parent_id}"))),
+        "{told}"
+    );
     at.output(&["approvals", "approve", id.as_str().expect("an id")]);
     becomes(&mut client, &id, "done");
     client.data("glee_task_cancel", json!({ "task_id": parent }));

@@ -15,6 +15,7 @@ claims! {
     a_workflow_is_run_and_its_steps_are_told => super::run;
     a_cancelled_call_ends_the_run => super::cancelled;
     what_an_agent_writes_is_marked_and_runs_only_after_a_yes => super::created;
+    all_of_what_an_agent_wrote_is_shown_before_it_runs => super::shown;
     what_a_person_wrote_or_approved_of_is_not_replaced => super::taken;
     the_newest_protocol_asks_about_a_workflow_by_a_result => super::retried;
     when_the_money_is_spent_the_client_s_user_is_asked => super::spent;
@@ -187,6 +188,43 @@ fn created(caller: Caller) {
     assert!(!at.world.project().join(".glee/workflows/other.yml").exists());
 }
 
+fn shown(caller: Caller) {
+    let at = Place::of(caller);
+    let mut client = at.client_with(json!({ "elicitation": {} }));
+    let make = |client: &mut Client, name: &str, prompt: String| {
+        let definition = json!({
+            "description": "d",
+            "inputs": [{ "name": "x", "default": "the default" }, { "name": "y", "default": "replaced" }],
+            "steps": [{ "agent": "stub", "prompt": prompt, "inputs": { "z": "given ${x} ${y}" } }],
+        });
+        client.data(
+            "glee_workflow_create",
+            json!({ "name": name, "definition": definition }),
+        );
+    };
+    make(&mut client, "made", format!("{}\nlast words", "x".repeat(5000)));
+    let call = json!({ "name": "glee_workflow", "arguments": { "name": "made", "inputs": { "y": "the value" } } });
+    let id = client.begin("tools/call", call);
+    let question = client.next(PATIENCE).expect("a question");
+    let message = question["params"]["message"].as_str().expect("a text").to_owned();
+    for shown in [
+        "| the default",
+        "| given ${x} ${y}",
+        "| last words",
+        "with y\n  | the value",
+    ] {
+        assert!(message.contains(shown), "{shown} is not in {message}");
+    }
+    client.send_json(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "decline" } }));
+    client.answer(&json!(id));
+    make(&mut client, "long", "x".repeat(20_000));
+    let refused = client.call("glee_workflow", json!({ "name": "long" }));
+    assert!(
+        refused["isError"] == true && refused.to_string().contains("trust --workflow long"),
+        "{refused}"
+    );
+}
+
 fn taken(caller: Caller) {
     let at = Place::of(caller);
     workflow(&at, "mine", "  - {agent: stub, prompt: 'stub: say x'}\n");
@@ -217,6 +255,11 @@ fn taken(caller: Caller) {
         refused["isError"] == true && text("made").contains("say two"),
         "{refused}"
     );
+    // Nor what somebody has changed since.
+    let edited = text("made").replace("say two", "say mine");
+    at.world.file("@PROJECT/.glee/workflows/made.yml", &edited);
+    let refused = create(&mut client, "made", "evil");
+    assert!(refused["isError"] == true && text("made") == edited, "{refused}");
 }
 
 fn retried(caller: Caller) {

@@ -13,9 +13,11 @@ glee_tests::claims! {
     never_more_run_at_once_than_may => super::parallel;
     when_the_time_is_over_what_runs_is_killed => super::runtime;
     when_the_money_is_spent_nothing_further_starts => super::cost;
+    what_the_agents_of_steps_ask_for_costs_too => super::nested;
     a_price_that_is_not_written_is_said_to_be_unknown => super::unknown;
     more_steps_than_the_budget_are_refused => super::steps_budget;
     what_an_agent_wrote_has_the_smaller_budgets => super::generated;
+    what_an_agent_wrote_has_the_smaller_budgets_inside_a_person_s_too => super::inside;
 }
 
 fn parallel(caller: Caller) {
@@ -98,6 +100,58 @@ fn cost(caller: Caller) {
     );
 }
 
+fn nested(caller: Caller) {
+    let at = Place::of(caller);
+    at.trusted(&format!("subagents:\n  max_depth: 1\n{PRICED}"));
+    let ask = |orders: &str, background: bool| {
+        let task = json!({ "description": "d", "prompt": orders, "agent_cli": "stub", "background": background });
+        format!(
+            "stub: mcp tools/call {}",
+            json!({ "name": "glee_task", "arguments": task })
+        )
+    };
+    let costly = "stub: tokens 600000 300000\nstub: say deep";
+    let written = |name: &str, prompts: &[String]| {
+        let steps: Vec<_> = prompts
+            .iter()
+            .map(|prompt| json!({ "agent": "stub", "prompt": prompt }))
+            .collect();
+        let text = json!({ "name": name, "description": "d", "steps": steps });
+        at.world
+            .file(&format!("@PROJECT/.glee/workflows/{name}.yml"), &text.to_string());
+    };
+    // A dollar and twenty cents below the first step: nothing more is asked for, nor begun.
+    let first = [
+        ask(costly, false),
+        ask("stub: say more", false),
+        "stub: tokens 10 10".into(),
+    ];
+    written("w", &[first.join("\n"), "stub: say x".into()]);
+    let (status, view) = at.run("w", &[]);
+    assert_eq!((status, &view["status"]), (Some(1), &json!("error")), "{view}");
+    assert_eq!(steps(&view), ["w[0] success", "w[1] skipped"]);
+    assert_eq!(
+        (&view["input_tokens"], &view["output_tokens"], &view["cost_usd"]),
+        (&json!(600_010), &json!(300_010), &json!(1.20003)),
+        "{view}"
+    );
+    let said = result(&view, 0)["output"].as_str().expect("text");
+    assert!(
+        said.contains("deep") && said.contains("has spent what it may"),
+        "{said}"
+    );
+    // What is left behind ends with its step, and counts until then.
+    let slow = "stub: tokens 5 5\nstub: sleep 60000";
+    let first = [ask(slow, true), "stub: sleep 1500\nstub: tokens 10 10".into()];
+    written("left", &[first.join("\n")]);
+    let begun = Instant::now();
+    let (status, view) = at.run("left", &[]);
+    assert_eq!(status, Some(0), "{view}");
+    assert!(begun.elapsed() < LONG, "{view}");
+    let (_, open) = at.told(&["tasks", "list"]);
+    assert_eq!(open, json!([]));
+}
+
 fn unknown(caller: Caller) {
     let at = Place::of(caller);
     at.workflow(
@@ -156,4 +210,47 @@ fn generated(caller: Caller) {
     let (_, view) = at.run("w", &[]);
     assert_eq!(view["budget"]["steps_remaining"], 8, "{view}");
     assert_eq!(result(&view, 1)["status"], "success");
+}
+
+fn inside(caller: Caller) {
+    let at = Place::of(caller);
+    at.trusted(&format!(
+        "{WORKSPACE}subagents:\n  timeout_ms: 600000\nworkflows:\n  ai_generated_budgets: {{max_parallel: 2, max_runtime_mins: 1}}\n"
+    ));
+    let source = "source: {from: agent, created_at: \"2026-01-01T00:00:00\"}\n";
+    let step = "  - {agent: stub, prompt: \"stub: append journal +\\nstub: sleep 150\\nstub: append journal -\"}\n";
+    at.workflow("made", &format!("{source}execution: dag\nsteps:\n{}", step.repeat(6)));
+    at.workflow(
+        "slow",
+        &format!("{source}steps:\n  - {{agent: stub, prompt: 'stub: sleep 600000', on_error: continue}}\n  - {{agent: stub, prompt: 'stub: say late'}}\n"),
+    );
+    at.workflow(
+        "w",
+        "execution: dag\nsteps:\n  - {workflow: made}\n  - {workflow: slow, needs: [0], on_error: continue}\n  - {agent: stub, prompt: 'stub: say after', needs: [1]}\n",
+    );
+    for name in ["made", "slow"] {
+        assert_eq!(at.go(&["trust", "--workflow", name, "--yes"]).code(), Some(0));
+    }
+    let (status, view) = at.run("w", &[]);
+    assert_eq!((status, &view["output"]), (Some(0), &json!("after\n")), "{view}");
+    let (mut now, mut most) = (0i32, 0);
+    for line in at.lines("journal") {
+        now += if line == "+" { 1 } else { -1 };
+        most = most.max(now);
+    }
+    assert_eq!((now, most, at.lines("journal").len()), (0, 2, 12));
+    // Its time is over; that of the person's is not.
+    let states = steps(&view);
+    assert_eq!(
+        states[7..],
+        [
+            "w[1] error",
+            "w[1]/slow[0] timeout",
+            "w[1]/slow[1] error",
+            "w[2] success"
+        ],
+        "{view}"
+    );
+    let why = result(&view, 9)["error"].as_str().expect("a reason");
+    assert!(why.contains("ai_generated_budgets.max_runtime_mins"), "{why}");
 }

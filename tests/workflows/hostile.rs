@@ -10,6 +10,7 @@ glee_tests::claims! {
     what_an_agent_said_is_neither_an_expression_nor_a_tag => super::said;
     what_an_agent_said_never_gets_into_a_trusted_block => super::trusted;
     an_answer_without_end_is_cut_and_goes_on => super::long;
+    a_small_file_that_would_fill_the_memory_is_refused => super::bomb;
 }
 
 const HOSTILE: [&str; 8] = [
@@ -153,4 +154,49 @@ fn long(caller: Caller) {
     );
     let kept = result(&view, 0)["output"].as_str().expect("text").len();
     assert!((100_000..1_000_000).contains(&kept), "{kept}");
+}
+
+fn bomb(caller: Caller) {
+    let at = Place::of(caller);
+    let inputs = |bytes: usize| json!([{ "name": "x", "default": "a".repeat(bytes) }]);
+    let agent = json!({ "name": "bomb", "description": "d", "agent": "stub", "prompt": "${x}".repeat(110_000), "inputs": inputs(500_000) });
+    at.world.file("@PROJECT/.glee/agents/bomb.yml", &agent.to_string());
+    let bomb = "${x}".repeat(190_000);
+    let written = |name: &str, steps: serde_json::Value| {
+        let text = json!({ "name": name, "description": "d", "steps": steps, "inputs": inputs(200_000) });
+        at.world
+            .file(&format!("@PROJECT/.glee/workflows/{name}.yml"), &text.to_string());
+    };
+    written("w", json!([{ "agent": "stub", "prompt": bomb }]));
+    // The same on its way into another workflow, at once or in many inputs.
+    at.workflow(
+        "inner",
+        "inputs: [{name: x, required: true}]\nsteps:\n  - {agent: stub, prompt: 'stub: say ${x}'}\n",
+    );
+    written("outer", json!([{ "workflow": "inner", "inputs": { "x": bomb } }]));
+    let names: Vec<String> = (0..200).map(|index| format!("i{index}")).collect();
+    let each: serde_json::Map<_, _> = names
+        .iter()
+        .map(|name| (name.clone(), json!("${x}".repeat(40))))
+        .collect();
+    written("wide", json!([{ "agent": "stub", "inputs": each }]));
+    for arguments in [
+        &["subagent", "--json", "hi", "--agent", "bomb"][..],
+        &["workflow", "run", "w", "--json"],
+        &["workflow", "run", "outer", "--json"],
+        &["workflow", "run", "wide", "--json"],
+    ] {
+        let command = format!("ulimit -v 3000000; exec {} \"$@\"", glee_tests::binary().display());
+        let words = ["sh", "-c", &command, "sh"]
+            .into_iter()
+            .chain(arguments.iter().copied());
+        let done = at.call(&[]).raw_command(words.map(std::ffi::OsString::from)).go();
+        let told: serde_json::Value =
+            serde_json::from_slice(&done.stdout).unwrap_or_else(|e| panic!("{e}\n{}", done.describe()));
+        let error = told["error"].as_str().unwrap_or_default();
+        assert!(
+            done.code() == Some(1) && error.contains("more than 8388608 bytes"),
+            "{arguments:?}: {told}"
+        );
+    }
 }

@@ -337,6 +337,36 @@ fn changed(caller: Caller) {
     );
     fs::write(&file, before).expect("write");
     assert_eq!(at.told(&["workflow", "resume", &run]).1["output"], "two\n");
+    // The same goes for its agents, and for a run that somebody drives.
+    at.agent("helper", "stub: say kind");
+    at.workflow(
+        "w",
+        "steps:\n  - {agent: stub, prompt: \"stub: append journal one\\nstub: sleep 1500\"}\n  - {agent: helper}\n",
+    );
+    fs::remove_file(at.world.project().join("journal")).expect("remove");
+    let run = left(&at, "w");
+    at.agent("helper", "stub: say cruel");
+    let seen = at.go(&["workflow", "resume", &run]);
+    assert!(
+        seen.code() == Some(1) && says(&seen, "helper.yml` has changed since"),
+        "{}",
+        seen.describe()
+    );
+    at.agent("helper", "stub: say kind");
+    assert_eq!(at.told(&["workflow", "resume", &run]).1["output"], "kind\n");
+    fs::remove_file(at.world.project().join("journal")).expect("remove");
+    let driver = at.call(&["workflow", "run", "w", "--json"]).spawn();
+    assert!(
+        wait_until(LONG, || !at.lines("journal").is_empty()),
+        "it does not begin"
+    );
+    at.agent("helper", "stub: say cruel");
+    let done = driver.finish();
+    assert!(
+        done.code() == Some(1) && says(&done, "`helper` has changed since the workflow began"),
+        "{}",
+        done.describe()
+    );
 }
 
 fn interrupted(caller: Caller) {

@@ -136,9 +136,19 @@ Example:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ApprovalsCommand {
-    /// List what waits for approval: of a task the policy, the command and the beginning of the prompt; of a tool its arguments
+    /// List what waits for approval: of a task who asks, the policy, the command, the inputs and the beginning of the prompt; of a tool its arguments
     #[command(after_help = "Example:\n  glee-supervisor approvals list")]
     List {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show one of them with its whole prompt
+    #[command(after_help = "Example:\n  glee-supervisor approvals show 01kbd4q3x5v9n8m7c6b5a4z3y2")]
+    Show {
+        /// The id, as the list shows it
+        #[arg(value_parser = task)]
+        id: TaskId,
         /// Print JSON
         #[arg(long)]
         json: bool,

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use glee_engine::run::Refusal;
 use glee_engine::select::SelectError;
+use glee_engine::tasks::Outcome;
 use serde::Serialize;
 
 /// What the product calls itself in messages.
@@ -76,6 +77,16 @@ pub(crate) fn refusal(refusal: &Refusal, status: i32) -> i32 {
     } else {
         error(&refusal.to_string(), refusal.help().as_deref());
     }
+    status
+}
+
+/// Why nothing was done: in words, or as the object that `subagent --json` prints.
+pub(crate) fn failure(message: &str, help: Option<&str>, status: i32, as_json: bool) -> i32 {
+    if as_json {
+        let refused = Outcome::refused(None, message.to_owned(), help.map(str::to_owned));
+        return json(&refused, status);
+    }
+    error(message, help);
     status
 }
 

@@ -8,11 +8,12 @@ use glee_engine::definitions::AgentName;
 use glee_engine::definitions::Cli;
 use glee_engine::definitions::store::Agents;
 use glee_engine::project::Scene;
+use glee_engine::sessions::SessionId;
 use glee_engine::store::TaskId;
 use glee_engine::tasks::{
     Answer, Asker, Desk, News, Outcome, Progress, Question, Refusal, Request, Stay, TASK_VARIABLE, Ticket,
 };
-use glee_engine::text::{columns, visible};
+use glee_engine::text::{columns, quoted, visible};
 use glee_sandbox::sys::event;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Duration;
@@ -46,6 +47,14 @@ pub(crate) fn subagent(arguments: SubagentArgs, project: Option<PathBuf>) -> i32
         Ok(status) => status,
         Err(refusal) if json => print::json(&refusal.outcome(named), 1),
         Err(refusal) => refused(&refusal),
+    }
+}
+
+/// Why nothing came of it: in words, or as the object that `subagent --json` prints.
+pub(crate) fn failed(refusal: &Refusal, json: bool) -> i32 {
+    match json {
+        true => print::json(&refusal.outcome(None), 1),
+        false => refused(refusal),
     }
 }
 
@@ -119,7 +128,7 @@ pub(crate) fn submit(desk: &Desk, mut request: Request, background: bool) -> Res
 }
 
 pub(crate) fn ask(question: &Question) -> Answer {
-    print::say(&described(question));
+    print::say(&described(question, Extent::Whole));
     print::say("start it? [y/N] ");
     let mut answer = String::new();
     // Whoever cannot be heard has not said yes.
@@ -130,9 +139,18 @@ pub(crate) fn ask(question: &Question) -> Answer {
     }
 }
 
+/// How much of a prompt is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Whole,
+    Beginning,
+}
+
 /// What somebody must know to say yes. Nothing in it drives the terminal.
-pub(crate) fn described(question: &Question) -> String {
+pub(crate) fn described(question: &Question, extent: Extent) -> String {
     let agent = question.agent.as_ref().map(|agent| format!("{agent}, "));
+    let by_agent = |parent: &TaskId| ("asked by", format!("the agent that works on the task {parent}"));
+    let session = |id: &SessionId| ("session", format!("goes on with {id}"));
     let rows = [
         ("task", visible(&question.description)),
         (
@@ -146,20 +164,30 @@ pub(crate) fn described(question: &Question) -> String {
         ),
         ("policy", visible(&question.policy)),
     ];
-    let rows: Vec<Vec<String>> = rows
+    let first = question.parent.as_ref().map(by_agent);
+    let rows = first
         .into_iter()
-        .map(|(key, value)| vec![key.to_owned(), value])
-        .collect();
+        .chain(question.session_id.as_ref().map(session))
+        .chain(rows);
+    let rows: Vec<Vec<String>> = rows.map(|(key, value)| vec![key.to_owned(), value]).collect();
     let mut text = columns(&rows, "");
     for clause in &question.clauses {
         text.push_str(&format!("  {}\n", visible(clause)));
     }
-    text.push_str("prompt\n");
-    for line in question.prompt_head.lines() {
-        text.push_str(&format!("  | {}\n", visible(line)));
+    for (name, value) in &question.inputs {
+        text.push_str(&format!("input {}\n{}", visible(name), quoted(value, "  ")));
     }
-    if question.prompt_bytes > question.prompt_head.len() {
-        text.push_str(&format!("  [{} bytes in all]\n", question.prompt_bytes));
+    let prompt = match extent {
+        Extent::Whole => &question.prompt,
+        Extent::Beginning => &question.prompt_head,
+    };
+    text.push_str(&format!("prompt\n{}", quoted(prompt, "  ")));
+    if question.prompt_bytes > prompt.len() {
+        let id = question.task_id.as_ref().map(TaskId::as_str).unwrap_or_default();
+        text.push_str(&format!(
+            "  [{} bytes in all; `glee-supervisor approvals show {id}` shows them]\n",
+            question.prompt_bytes
+        ));
     }
     text
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::args_tasks::SubagentsArgs;
 use crate::print;
-use crate::subagent::{desk, parent, refused, said, styled, submit, watch};
+use crate::subagent::{desk, failed, parent, said, styled, submit, watch};
 
 /// A file of tasks may have so much.
 const MOST: u64 = 64 << 20;
@@ -22,23 +22,21 @@ pub(crate) fn subagents(arguments: &SubagentsArgs, project: Option<PathBuf>) -> 
         Ok(tasks) => tasks,
         Err(why) => {
             let file = visible(&arguments.file.to_string_lossy());
-            print::error(
-                &format!("cannot read the tasks in `{file}`: {why}"),
-                Some("it must hold a list of objects, as in [{\"prompt\": \"Read src/main.py\"}]"),
-            );
-            return 2;
+            let why = format!("cannot read the tasks in `{file}`: {why}");
+            let help = "it must hold a list of objects, as in [{\"prompt\": \"Read src/main.py\"}]";
+            return print::failure(&why, Some(help), 2, arguments.json);
         }
     };
     let desk = match desk(project.as_deref()) {
         Ok(desk) => desk,
-        Err(refusal) => return refused(&refusal),
+        Err(refusal) => return failed(&refusal, arguments.json),
     };
     if arguments.background {
         return leave(&desk, tasks, arguments.json);
     }
     match all(&desk, tasks) {
         Ok(results) => show(results, arguments.json),
-        Err(refusal) => refused(&refusal),
+        Err(refusal) => failed(&refusal, arguments.json),
     }
 }
 

@@ -10,10 +10,14 @@ use glee_engine::text::{columns, visible};
 
 use crate::args_tasks::TasksCommand;
 use crate::print;
-use crate::subagent::{desk, refused, show as show_outcome};
+use crate::subagent::{desk, failed, refused, show as show_outcome};
 
 /// Returns the exit status.
 pub(crate) fn tasks(command: TasksCommand, project: Option<PathBuf>) -> i32 {
+    let json = match &command {
+        TasksCommand::List { json, .. } | TasksCommand::Show { json, .. } | TasksCommand::Wait { json, .. } => *json,
+        TasksCommand::Cancel { .. } => false,
+    };
     let done = desk(project.as_deref()).and_then(|desk| {
         // Whoever looks at the queue sees to it that it moves.
         desk.dispatch()?;
@@ -24,7 +28,7 @@ pub(crate) fn tasks(command: TasksCommand, project: Option<PathBuf>) -> i32 {
             TasksCommand::Cancel { ids } => cancel(&desk, &ids),
         }
     });
-    done.unwrap_or_else(|refusal| refused(&refusal))
+    done.unwrap_or_else(|refusal| failed(&refusal, json))
 }
 
 fn list(desk: &Desk, all: bool, most: u32, json: bool) -> Result<i32, Refusal> {

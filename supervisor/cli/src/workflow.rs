@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use glee_engine::project::Scene;
+use glee_engine::run::Refusal;
 use glee_engine::text::{columns, visible};
 use glee_engine::trust::Standing;
 use glee_engine::workflows::check::Plan;
@@ -15,7 +17,6 @@ use glee_engine::workflows::view::{self, Line, Shown, ShownStep};
 use glee_policy::Origin;
 use serde::Serialize;
 
-use crate::agents::scene;
 use crate::args_workflow::{GraphArgs, GraphFormat, ValidateArgs, WorkflowCommand};
 use crate::print::{self, Paint};
 use crate::{workflow_past, workflow_run};
@@ -37,30 +38,39 @@ pub(crate) fn workflow(command: WorkflowCommand, project: Option<PathBuf>) -> i3
 }
 
 /// What the project has, or the exit status after saying why that cannot be known.
-pub(crate) fn shelf(project: Option<&Path>) -> Result<Shelf, i32> {
-    Shelf::open(&scene(project)?).map_err(|error| failed(&error))
+pub(crate) fn shelf(project: Option<&Path>, json: bool) -> Result<Shelf, i32> {
+    let scene = Scene::find(project).map_err(|error| {
+        let refusal = Refusal::from(error);
+        print::failure(&refusal.to_string(), refusal.help().as_deref(), 1, json)
+    });
+    Shelf::open(&scene?).map_err(|error| failed(&error, json))
 }
 
-fn failed(error: &ShelfError) -> i32 {
-    if error.has_place() {
+fn failed(error: &ShelfError, json: bool) -> i32 {
+    if error.has_place() && !json {
         print::note(&error.to_string());
-    } else {
-        print::error(&error.to_string(), error.help().as_deref());
+        return 1;
     }
-    1
+    print::failure(&error.to_string(), error.help().as_deref(), 1, json)
 }
 
 /// Says why there is no plan. Returns the exit status.
-pub(crate) fn refused(error: &CheckError<'_>, shelf: &Shelf) -> i32 {
+pub(crate) fn refused(error: &CheckError<'_>, shelf: &Shelf, json: bool) -> i32 {
     match error {
-        CheckError::Absent(error) => print::error(&error.to_string(), Some(&error.help())),
-        CheckError::Broken(_) | CheckError::Problems(_) => print::say(&error.render(&shelf.library)),
+        CheckError::Absent(error) => print::failure(&error.to_string(), Some(&error.help()), 1, json),
+        CheckError::Broken(_) | CheckError::Problems(_) => {
+            let rendered = error.render(&shelf.library);
+            if json {
+                return print::failure(rendered.trim_end(), None, 1, json);
+            }
+            print::say(&rendered);
+            1
+        }
     }
-    1
 }
 
 fn list(project: Option<&Path>, json: bool) -> i32 {
-    let shelf = match shelf(project) {
+    let shelf = match shelf(project, json) {
         Ok(shelf) => shelf,
         Err(status) => return status,
     };
@@ -106,16 +116,16 @@ fn row(line: &Line) -> Vec<String> {
 }
 
 fn show(name: &str, project: Option<&Path>, json: bool) -> i32 {
-    let shelf = match shelf(project) {
+    let shelf = match shelf(project, json) {
         Ok(shelf) => shelf,
         Err(status) => return status,
     };
     let shown = match shelf.library.entry(name) {
         Ok(entry) => match &entry.found {
             Ok(workflow) => view::show(workflow, entry.standing),
-            Err(broken) => return refused(&CheckError::Broken(broken), &shelf),
+            Err(broken) => return refused(&CheckError::Broken(broken), &shelf, json),
         },
-        Err(error) => return refused(&CheckError::Absent(error), &shelf),
+        Err(error) => return refused(&CheckError::Absent(error), &shelf, json),
     };
     if json {
         return print::json(&shown, 0);
@@ -215,7 +225,7 @@ struct Verdict {
 }
 
 fn validate(arguments: &ValidateArgs, project: Option<&Path>) -> i32 {
-    let shelf = match shelf(project) {
+    let shelf = match shelf(project, arguments.json) {
         Ok(shelf) => shelf,
         Err(status) => return status,
     };
@@ -265,19 +275,19 @@ fn say(name: &str, found: &Result<Arc<Plan>, CheckError<'_>>, shelf: &Shelf, tol
             print::say(&shelf.library.render(&new));
         }
         Err(error @ (CheckError::Absent(_) | CheckError::Broken(_))) => {
-            refused(error, shelf);
+            refused(error, shelf, false);
         }
     }
 }
 
 fn draw(arguments: &GraphArgs, project: Option<&Path>) -> i32 {
-    let shelf = match shelf(project) {
+    let shelf = match shelf(project, arguments.json) {
         Ok(shelf) => shelf,
         Err(status) => return status,
     };
     let plan = match shelf.check(&arguments.name) {
         Ok(plan) => plan,
-        Err(error) => return refused(&error, &shelf),
+        Err(error) => return refused(&error, &shelf, arguments.json),
     };
     if arguments.json {
         return print::json(&view::plan(&plan), 0);

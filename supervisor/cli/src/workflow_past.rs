@@ -18,7 +18,7 @@ pub(crate) fn status(arguments: &StatusArgs, project: Option<&Path>) -> i32 {
     match found {
         Ok(view) if arguments.json => print::json(&view, 0),
         Ok(view) => print::bytes(shown(&view).as_bytes(), 0),
-        Err(error) => failed(&error),
+        Err(error) => failed(&error, arguments.json),
     }
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn history(arguments: &HistoryArgs, project: Option<&Path>) -> i32 {
             let rows: Vec<Vec<String>> = views.iter().map(row).collect();
             print::bytes(columns(&rows, "").as_bytes(), 0)
         }
-        Err(error) => failed(&error),
+        Err(error) => failed(&error, arguments.json),
     }
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn cancel(arguments: &CancelArgs, project: Option<&Path>) -> i32 {
         Ok(Ended::Now) => print::note(&format!("cancelled `{id}`")),
         Ok(Ended::Asked) => print::note(&format!("`{id}` is asked to end")),
         Ok(Ended::Before(state)) => print::note(&format!("`{id}` is over already: {}", state.as_str())),
-        Err(error) => return failed(&error),
+        Err(error) => return failed(&error, false),
     }
     0
 }

@@ -12,6 +12,7 @@ use glee_engine::store::{FlowState, Millis};
 use glee_engine::tasks::{Answer, Desk, Question, Refusal};
 use glee_engine::text::visible;
 use glee_engine::workflows::Workflow;
+use glee_engine::workflows::page::page;
 use glee_engine::workflows::run::begin::answered;
 use glee_engine::workflows::run::price::Money;
 use glee_engine::workflows::run::tree::Tree;
@@ -45,7 +46,7 @@ pub(crate) fn run(arguments: RunArgs, project: Option<&Path>) -> i32 {
         let mut here = Here::new()?;
         Ok(show(&run::run(&desk, ready, &mut here)?, json))
     });
-    done.unwrap_or_else(|error| failed(&error))
+    done.unwrap_or_else(|error| failed(&error, json))
 }
 
 /// Returns the exit status.
@@ -66,7 +67,7 @@ pub(crate) fn resume(arguments: &ResumeArgs, project: Option<&Path>) -> i32 {
         ));
         Ok(show(&run::resume(&desk, &arguments.run, &mut here)?, arguments.json))
     });
-    done.unwrap_or_else(|error| failed(&error))
+    done.unwrap_or_else(|error| failed(&error, arguments.json))
 }
 
 /// The driver of a run in the background.
@@ -84,13 +85,12 @@ pub(crate) fn drive(project: &Path, run: &OsStr) -> i32 {
     i32::from(done().is_none())
 }
 
-pub(crate) fn failed(error: &RunError) -> i32 {
-    if error.has_place() {
+pub(crate) fn failed(error: &RunError, json: bool) -> i32 {
+    if error.has_place() && !json {
         print::say(&format!("{error}\n"));
-    } else {
-        print::error(&error.to_string(), error.help().as_deref());
+        return 1;
     }
-    1
+    print::failure(&error.to_string(), error.help().as_deref(), 1, json)
 }
 
 pub(crate) fn moment(at: Millis) -> String {
@@ -116,23 +116,13 @@ fn approved(ready: &Ready, scene: &Scene) -> Result<(), RunError> {
 }
 
 fn described(workflow: &Workflow) -> String {
-    let mut text = format!(
-        "the workflow `{}` was written by an agent: {}\n  {}\n  sha256 {}\n",
+    format!(
+        "the workflow `{}` was written by an agent\nfile         {}\nsha256       {}\n{}",
         workflow.name,
-        visible(&workflow.description),
         visible(&workflow.file.to_string_lossy()),
-        workflow.digest
-    );
-    for (index, step) in workflow.steps.iter().enumerate() {
-        text.push_str(&format!("  {index}: {}\n", visible(step.work.name())));
-        for (name, value) in &step.inputs {
-            text.push_str(&format!("     {}: {}\n", visible(name), visible(value.written())));
-        }
-        for line in step.prompt.iter().flat_map(|prompt| prompt.written().lines()) {
-            text.push_str(&format!("     | {}\n", visible(line)));
-        }
-    }
-    text
+        workflow.digest,
+        page(workflow)
+    )
 }
 
 fn yes(question: &str) -> bool {

@@ -48,7 +48,10 @@ impl DatabaseError {
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
-            Self::Io { .. } => "check the permissions of the directory",
+            Self::Io { error, .. } if error.kind() == io::ErrorKind::NotFound => {
+                "set HOME, or XDG_STATE_HOME to a directory of your own"
+            }
+            Self::Io { .. } => "check the room on the disk and the permissions of the directory",
             Self::Damaged { .. } => {
                 "nothing was changed: copy the file and those beside it, try `sqlite3 FILE .recover`, or move them away to begin anew"
             }

@@ -2,20 +2,42 @@
 //!
 //! Pure. INVARIANT: what came from a file or a path is passed through `visible` before it is printed.
 
-/// Control, bidi and zero-width characters made visible; a newline too, so that one value stays on one line.
+/// Control, bidi, zero-width and blank characters made visible; a newline too, so that one value stays on one line.
 #[must_use]
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
+    let mut last = ' ';
     for c in text.chars() {
-        let invisible = matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
-        if c.is_control() || invisible {
+        if c.is_control() || (is_unseen(c) && !(c == EMOJI && is_symbol(last))) {
             out.extend(c.escape_default());
         } else {
             out.push(c);
         }
+        last = c;
     }
     out
+}
+
+/// Makes an emoji of the symbol before it.
+const EMOJI: char = '\u{fe0f}';
+
+fn is_symbol(c: char) -> bool {
+    !c.is_ascii() && !c.is_alphanumeric() && !c.is_whitespace() && !is_unseen(c)
+}
+
+/// Takes no room, or looks like a space and is none.
+fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
+/// A text of several lines, each made visible behind a bar: nothing in it can pass for a line of ours.
+#[must_use]
+pub fn quoted(text: &str, indent: &str) -> String {
+    text.lines()
+        .map(|line| format!("{indent}| {}\n", visible(line)))
+        .collect()
 }
 
 /// Rows in columns two spaces apart, each line after `indent`. A cell of several lines continues below itself.
@@ -101,6 +123,27 @@ mod tests {
         assert_eq!(
             visible("a\x1b[31m\n\u{202e}\u{200b}ü"),
             "a\\u{1b}[31m\\n\\u{202e}\\u{200b}ü"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_made_visible_and_an_emoji_stays_one() {
+        for c in "\u{fe00}\u{fe0f}\u{e0100}\u{e01ef}\u{3164}\u{115f}\u{1160}\u{2800}\u{ffa0}\u{e0041}".chars() {
+            assert_eq!(visible(&format!("a{c}")), format!("a{}", c.escape_default()));
+        }
+        assert_eq!(
+            visible("\u{26a0}\u{fe0f} 한 가 ❤\u{fe0f}"),
+            "\u{26a0}\u{fe0f} 한 가 ❤\u{fe0f}"
+        );
+        // One says nothing; a row of them could.
+        assert_eq!(visible("❤\u{fe0f}\u{fe0f}\u{fe0e}"), "❤\u{fe0f}\\u{fe0f}\\u{fe0e}");
+    }
+
+    #[test]
+    fn no_line_of_a_quoted_text_passes_for_one_of_ours() {
+        assert_eq!(
+            quoted("a\n\nstart it?\r\x1b", "  "),
+            "  | a\n  | \n  | start it?\\r\\u{1b}\n"
         );
     }
 }

@@ -20,6 +20,8 @@ use serde_json::Value;
 
 /// How long a person may think.
 const PATIENCE: Duration = Duration::from_secs(10 * 60);
+/// The longest question. Whatever is longer is not asked here at all: a person must see all of what a yes is for.
+const MOST_ASKED: usize = 16 << 10;
 /// Questions that wait for a second try.
 const MOST_WAITING: usize = 256;
 /// The one question of a result that asks.
@@ -62,6 +64,11 @@ impl Means {
 pub(crate) fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
     let version = context.protocol_version();
     version.is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+/// Can a person be shown all of it?
+pub(crate) fn fits(message: &str) -> bool {
+    message.len() <= MOST_ASKED
 }
 
 /// Questions that were put by a result and may come back answered.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use glee_engine::store::{TaskId, Which};
 use glee_engine::tasks::{Answer, Asker, Desk, Outcome, Progress, Question, Refusal, Request, Ticket, Waited};
-use glee_engine::text::visible;
+use glee_engine::text::{quoted, visible};
 use rmcp::RoleServer;
 use rmcp::model::{InputRequiredResult, InputResponses, ProgressNotificationParam};
 use rmcp::service::RequestContext;
@@ -90,8 +90,11 @@ async fn by_request(
     let (put, mut questions) = mpsc::channel::<(String, oneshot::Sender<Answer>)>(1);
     let submit = move || {
         let mut ask = |question: &Question| {
+            let Some(message) = words(question) else {
+                return Answer::Nobody;
+            };
             let (reply, answer) = oneshot::channel();
-            match put.blocking_send((words(question), reply)) {
+            match put.blocking_send((message, reply)) {
                 Ok(()) => answer.blocking_recv().unwrap_or(Answer::Nobody),
                 Err(_) => Answer::Nobody,
             }
@@ -127,7 +130,9 @@ async fn by_retry(
     let (note, asked_of) = (Arc::clone(&put), server.clone());
     let submit = move || {
         let mut ask = |question: &Question| {
-            let message = words(question);
+            let Some(message) = words(question) else {
+                return Answer::Nobody;
+            };
             let about = format!("{about}\n{message}");
             let waiting = asked_of.waiting();
             match waiting.answered(&about, said.handle.as_deref(), said.responses.as_ref()) {
@@ -149,36 +154,34 @@ async fn by_retry(
     })
 }
 
-/// What the person is shown. The texts are a stranger's, and made harmless.
-pub(crate) fn words(question: &Question) -> String {
+/// What the person is shown. The texts are a stranger's, and made harmless. `None`: it is too long to be shown here, and waits
+/// in the queue of approvals, where it can be read.
+pub(crate) fn words(question: &Question) -> Option<String> {
     let who = match &question.agent {
         Some(agent) => format!("the agent `{}` ({})", visible(agent), visible(&question.cli)),
         None => visible(&question.cli),
     };
+    let session = question.session_id.as_ref();
+    let session = session.map(|id| format!("\nIt goes on with the session {id}."));
     let clauses: Vec<String> = question
         .clauses
         .iter()
         .map(|clause| format!("  {}", visible(clause)))
         .collect();
-    let head: Vec<String> = question
-        .prompt_head
-        .lines()
-        .map(|line| format!("  {}", visible(line)))
+    let inputs = question.inputs.iter();
+    let inputs: String = inputs
+        .map(|(name, value)| format!("Input {}:\n{}", visible(name), quoted(value, "  ")))
         .collect();
-    let more = question.prompt_bytes.saturating_sub(question.prompt_head.len());
-    let rest = if more > 0 {
-        format!("\n  … and {more} bytes more")
-    } else {
-        String::new()
-    };
-    format!(
-        "Start {who} for: {}\nPolicy `{}`, at most {} s:\n{}\nPrompt:\n{}{rest}",
+    let message = format!(
+        "Start {who} for: {}{}\nPolicy `{}`, at most {} s:\n{}\n{inputs}Prompt:\n{}",
         visible(&question.description),
+        session.unwrap_or_default(),
         visible(&question.policy),
         question.timeout_ms / 1000,
         clauses.join("\n"),
-        head.join("\n"),
-    )
+        quoted(&question.prompt, "  ").trim_end(),
+    );
+    Some(message).filter(|message| ask::fits(message))
 }
 
 /// Whose task it is that is waited for.

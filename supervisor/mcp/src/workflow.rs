@@ -65,7 +65,7 @@ impl Onlooker for Client {
     }
 
     fn approve(&mut self, question: &Question) -> Answer {
-        to_answer(self.ask(words(question)))
+        words(question).map_or(Answer::Nobody, |message| to_answer(self.ask(message)))
     }
 
     fn go_on(&mut self, spent: Money, allowed: Money) -> GoOn {

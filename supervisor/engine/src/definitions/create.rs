@@ -22,8 +22,8 @@ pub struct Asked {
     pub max_output_kb: Option<u64>,
 }
 
-/// Writes the agent. One that is there is never replaced.
-pub fn create(asked: Asked, scene: &Scene) -> Result<Definition, StoreError> {
+/// What would be written, found good: its text can be shown first.
+pub fn draft(asked: Asked, scene: &Scene) -> Result<Draft, StoreError> {
     let Some(name) = AgentName::new(&asked.name) else {
         return Err(StoreError::BadName { name: asked.name });
     };
@@ -39,7 +39,18 @@ pub fn create(asked: Asked, scene: &Scene) -> Result<Definition, StoreError> {
         tools: asked.tools,
         writing: Files::AsTheRun,
     };
+    Agents::open(&scene.project)?.check(&draft.name, &draft.text())?;
+    Ok(draft)
+}
+
+/// Writes the agent. One that is there is never replaced.
+pub fn write(draft: &Draft, scene: &Scene) -> Result<Definition, StoreError> {
     Agents::open(&scene.project)?.write(&draft.name, &draft.text(), Writing::New)
+}
+
+/// Both at once.
+pub fn create(asked: Asked, scene: &Scene) -> Result<Definition, StoreError> {
+    write(&draft(asked, scene)?, scene)
 }
 
 fn input(written: &str) -> Input {

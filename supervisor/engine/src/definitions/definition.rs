@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AgentName;
 use super::input::{self, CallError, Input};
-use super::template::Template;
+use super::template::{FillProblem, Template};
 use super::tool::Tool;
 
 /// The agent CLIs that a definition can name.
@@ -97,6 +97,11 @@ impl Definition {
     pub fn fill(&self, given: &BTreeMap<String, String>) -> Result<String, CallError> {
         let agent = self.name.as_str();
         let values = input::values(agent, &self.inputs, given)?;
-        self.prompt.fill(&values).map_err(|name| input::missing(agent, &name))
+        self.prompt.fill(&values).map_err(|problem| match problem {
+            FillProblem::Missing(name) => input::missing(agent, &name),
+            FillProblem::TooLong => CallError::LongPrompt {
+                agent: agent.to_owned(),
+            },
+        })
     }
 }

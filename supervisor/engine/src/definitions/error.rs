@@ -2,7 +2,7 @@
 //!
 //! Pure. INVARIANT: nothing taken from a file reaches a terminal unescaped.
 
-use glee_policy::error::{render, shown};
+use glee_policy::error::{MAX_BYTES, MAX_DEPTH, render, shown};
 use glee_policy::{Origin, PolicyError};
 
 use super::Cli;
@@ -83,7 +83,7 @@ impl DefinitionError {
     #[must_use]
     pub fn help(&self) -> String {
         match self {
-            Self::Yaml(error) => error.help(),
+            Self::Yaml(error) => of_yaml(error),
             Self::Missing { key, .. } => format!("add `{key}:`"),
             Self::BadName { .. } => GRAMMAR.into(),
             Self::OtherFile { name, .. } => format!("call the file `{}.yml`, or change `name`", shown(name)),
@@ -112,4 +112,15 @@ impl DefinitionError {
     pub fn render(&self, text: Option<&str>) -> String {
         render(self.origin(), &self.to_string(), &self.help(), text)
     }
+}
+
+/// The words of the policies' reader, where they speak of policies, in those of agents.
+fn of_yaml(error: &PolicyError) -> String {
+    if let PolicyError::TooLarge { .. } = error {
+        return format!("an agent has at most {MAX_BYTES} bytes: put long texts in files of the project");
+    }
+    if let PolicyError::TooDeep { .. } = error {
+        return format!("lists and mappings nest at most {MAX_DEPTH} deep, and an agent needs four levels");
+    }
+    error.help()
 }

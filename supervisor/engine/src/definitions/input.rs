@@ -4,6 +4,8 @@
 
 use std::collections::BTreeMap;
 
+use super::template::MOST_FILLED;
+
 /// One input of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
@@ -85,6 +87,8 @@ pub enum CallError {
     },
     #[error("the inputs have {bytes} bytes, more than the {MAX_VALUES} that are taken")]
     TooLong { bytes: usize },
+    #[error("the prompt of the agent `{agent}` would have more than {MOST_FILLED} bytes with its inputs filled in")]
+    LongPrompt { agent: String },
 }
 
 impl CallError {
@@ -102,6 +106,7 @@ impl CallError {
                 InputKind::Boolean => "write true or false".into(),
             },
             Self::TooLong { .. } => "put the text in a file of the project and name the file".into(),
+            Self::LongPrompt { .. } => "give shorter values, or let its prompt name each input once".into(),
         }
     }
 }

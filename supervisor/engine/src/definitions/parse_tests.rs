@@ -221,3 +221,12 @@ fn a_call_fills_the_prompt_once_with_typed_values() {
     let only = [("n".to_owned(), "1".to_owned())].into();
     assert!(matches!(typed.fill(&only), Err(CallError::Missing { name, .. }) if name == "o"));
 }
+
+#[test]
+fn no_hint_about_an_agent_speaks_of_a_policy() {
+    let deep = format!("name: a\ninputs: {}{}\n", "[".repeat(100), "]".repeat(100));
+    for text in [deep, format!("name: a\n# {}", "x".repeat(2 << 20))] {
+        let error = read("a.yml", &text).unwrap_err();
+        assert!(!error.help().contains("policy"), "{}", error.help());
+    }
+}

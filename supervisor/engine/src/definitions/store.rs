@@ -187,13 +187,19 @@ impl Agents {
         })
     }
 
+    /// Is this text a definition of that name?
+    pub(super) fn check(&self, name: &AgentName, text: &str) -> Result<Definition, StoreError> {
+        let file = self.path(OsStr::new(&name.file()));
+        parse(&file, text.as_bytes()).map_err(|error| StoreError::Definition {
+            error,
+            text: Some(text.to_owned()),
+        })
+    }
+
     /// Writes the file of an agent. What is written is read first: nothing that would not be understood is kept.
     pub fn write(&mut self, name: &AgentName, text: &str, how: Writing) -> Result<Definition, StoreError> {
         let file = self.path(OsStr::new(&name.file()));
-        let definition = parse(&file, text.as_bytes()).map_err(|error| StoreError::Definition {
-            error,
-            text: Some(text.to_owned()),
-        })?;
+        let definition = self.check(name, text)?;
         let cannot = |error| StoreError::Io {
             path: file.clone(),
             error,

@@ -17,6 +17,18 @@ enum Piece {
     Name(String),
 }
 
+/// The most that a text may have once every value is in its place.
+pub const MOST_FILLED: usize = 8 << 20;
+
+/// Why the places cannot be filled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FillProblem {
+    /// The name that has no value.
+    Missing(String),
+    /// More than `MOST_FILLED`.
+    TooLong,
+}
+
 /// Why a text is no template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateProblem {
@@ -102,14 +114,18 @@ impl Template {
             .collect()
     }
 
-    /// The text with every value in its place; the name that has none, otherwise.
-    pub fn fill(&self, values: &BTreeMap<String, String>) -> Result<String, String> {
+    /// The text with every value in its place. One that would be too long is never made.
+    pub fn fill(&self, values: &BTreeMap<String, String>) -> Result<String, FillProblem> {
         let mut out = String::with_capacity(self.written.len());
         for piece in &self.pieces {
-            match piece {
-                Piece::Text(text) => out.push_str(text),
-                Piece::Name(name) => out.push_str(values.get(name).ok_or_else(|| name.clone())?),
+            let text = match piece {
+                Piece::Text(text) => text,
+                Piece::Name(name) => values.get(name).ok_or_else(|| FillProblem::Missing(name.clone()))?,
+            };
+            if text.len() > MOST_FILLED.saturating_sub(out.len()) {
+                return Err(FillProblem::TooLong);
             }
+            out.push_str(text);
         }
         Ok(out)
     }

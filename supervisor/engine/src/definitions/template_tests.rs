@@ -4,7 +4,8 @@ use super::*;
 
 fn filled(text: &str, values: &[(&str, &str)]) -> Result<String, String> {
     let values = values.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    Template::parse(text).map_err(|p| p.to_string())?.fill(&values)
+    let template = Template::parse(text).map_err(|p| p.to_string())?;
+    template.fill(&values).map_err(|problem| format!("{problem:?}"))
 }
 
 #[test]
@@ -42,7 +43,18 @@ fn what_is_no_name_is_an_error() {
 
 #[test]
 fn a_missing_value_is_named() {
-    assert_eq!(filled("${a} ${b}", &[("a", "1")]), Err("b".into()));
+    assert_eq!(filled("${a} ${b}", &[("a", "1")]), Err("Missing(\"b\")".into()));
+}
+
+#[test]
+fn a_text_that_would_be_too_long_is_never_made() {
+    let half = "a".repeat(MOST_FILLED / 2);
+    let values = [("x", half.as_str())];
+    assert_eq!(filled("${x}${x}", &values).map(|text| text.len()), Ok(MOST_FILLED));
+    assert_eq!(filled("${x}${x}.", &values), Err("TooLong".into()));
+    // Some 55 GB, which nobody has room for.
+    let bomb = "${x}".repeat(110_000);
+    assert_eq!(filled(&bomb, &[("x", &"a".repeat(500_000))]), Err("TooLong".into()));
 }
 
 proptest! {

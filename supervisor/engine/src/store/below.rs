@@ -3,7 +3,7 @@
 use rusqlite::Transaction;
 
 use super::schema::{DEEPEST, MOST_ASKED, MOST_BELOW, MOST_EVER};
-use super::task::{TaskId, find, task};
+use super::task::{TaskId, find, parsed_if, task};
 use super::{Failure, Store, StoreError, Task, Which};
 use crate::label::Label;
 use crate::sessions::SessionId;
@@ -12,7 +12,51 @@ use crate::sessions::SessionId;
 const BELOW: &str = "WITH RECURSIVE below (id) AS (SELECT id FROM tasks WHERE parent = ?1
     UNION SELECT t.id FROM tasks AS t JOIN below AS b ON t.parent = b.id) ";
 
+/// What came from one task.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Below {
+    /// So many are not over.
+    pub open: u64,
+    /// What each of those that are over has used.
+    pub spent: Vec<Spent>,
+}
+
+/// The tokens of one task, as far as anybody counted them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spent {
+    pub cli: Option<Label>,
+    pub input_tokens: Option<u64>,
+    pub output_tokens: Option<u64>,
+}
+
 impl Store {
+    /// What came from this task, and what that has used.
+    pub fn below(&self, root: &TaskId) -> Result<Below, StoreError> {
+        // A number that SQLite cannot hold is the greatest that it can.
+        let sql = format!(
+            "{BELOW} SELECT cli, finished_at IS NULL AS open, CAST(result ->> '$.input_tokens' AS INTEGER) AS input,
+                CAST(result ->> '$.output_tokens' AS INTEGER) AS output FROM tasks WHERE id IN below"
+        );
+        let mut below = Below::default();
+        self.look(|c| {
+            let mut query = c.prepare(&sql)?;
+            let mut rows = query.query([root.as_str()])?;
+            while let Some(row) = rows.next()? {
+                if row.get("open")? {
+                    below.open += 1;
+                    continue;
+                }
+                below.spent.push(Spent {
+                    cli: parsed_if(row, "cli")?,
+                    input_tokens: row.get("input")?,
+                    output_tokens: row.get("output")?,
+                });
+            }
+            Ok(())
+        })?;
+        Ok(below)
+    }
+
     /// Did the one come from the other?
     pub fn is_below(&self, root: &TaskId, id: &TaskId) -> Result<bool, StoreError> {
         let mut at = id.clone();

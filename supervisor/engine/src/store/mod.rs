@@ -26,6 +26,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use crate::database::{self, DatabaseError};
 use crate::state as place;
 
+pub use below::{Below, Spent};
 pub use calls::{Asked, Call, Verdict};
 pub use claim::{Claim, Claimed, Limits};
 pub use flow::{Flow, FlowId, FlowState, FlowStep, NotAFlow, StepState, Used};

@@ -1,18 +1,22 @@
 //! Whether somebody approves of a task, and who can be asked.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use super::brief::{Brief, Plan};
 use crate::clauses::{Clause, clauses};
+use crate::context::assemble::MOST_TOLD;
+use crate::context::cut::{Keep, cut};
 use crate::context::told::Told;
 use crate::definitions::Cli;
+use crate::sessions::SessionId;
 use crate::store::TaskId;
 
 /// How long a task waits for somebody's yes.
 pub const PATIENCE: Duration = Duration::from_secs(60 * 60);
-/// The part of a prompt that is shown to whoever approves.
+/// The part of a prompt that lists show.
 const HEAD: usize = 1200;
 
 /// What is asked: enough to decide on. Texts come from strangers; whoever shows them makes them harmless.
@@ -20,6 +24,8 @@ const HEAD: usize = 1200;
 pub struct Question {
     /// Absent while it is no task yet.
     pub task_id: Option<TaskId>,
+    /// The task whose agent asks for it; absent if no agent does.
+    pub parent: Option<TaskId>,
     pub description: String,
     pub agent: Option<String>,
     pub cli: String,
@@ -29,7 +35,13 @@ pub struct Question {
     pub policy: String,
     pub clauses: Vec<String>,
     pub timeout_ms: u64,
-    /// The beginning of the prompt.
+    /// The conversation that it goes on with.
+    pub session_id: Option<SessionId>,
+    /// What is filled in in the agent's own prompt.
+    pub inputs: BTreeMap<String, String>,
+    /// Everything that the caller tells it.
+    pub prompt: String,
+    /// The beginning of that.
     pub prompt_head: String,
     pub prompt_bytes: usize,
 }
@@ -39,12 +51,13 @@ impl Question {
     pub(super) fn about(task_id: Option<TaskId>, brief: &Brief, told: &[Told], cli: Cli, plan: &Plan) -> Self {
         let mut prompt = brief.request.prompt.clone();
         for told in told {
-            prompt.push_str(&format!("\n\n{}", told.text));
+            prompt.push_str(&format!("\n\n{}", cut(&told.text, MOST_TOLD, Keep::Start)));
         }
         let end = prompt.floor_char_boundary(HEAD);
         let clause = |clause: Clause| format!("{}: {}", clause.key, clause.here.unwrap_or(clause.value));
         Self {
             task_id,
+            parent: brief.request.parent.clone(),
             description: brief.request.title(),
             agent: brief.request.agent.as_ref().map(ToString::to_string),
             cli: cli.word().to_owned(),
@@ -52,8 +65,11 @@ impl Question {
             policy: plan.policy.name.clone(),
             clauses: clauses(&plan.policy).into_iter().map(clause).collect(),
             timeout_ms: u64::try_from(plan.bounds.timeout.as_millis()).unwrap_or(u64::MAX),
+            session_id: brief.request.session.clone(),
+            inputs: brief.request.inputs.clone(),
             prompt_head: prompt.get(..end).unwrap_or_default().to_owned(),
             prompt_bytes: prompt.len(),
+            prompt,
         }
     }
 }

@@ -16,7 +16,8 @@ use crate::label::Label;
 use crate::project::Scene;
 use crate::sessions::{Checked, SessionError, SessionId, Sessions};
 use crate::settings::{Key, Settings};
-use crate::store::{Limits, State, Store, StoreError, Task};
+use crate::store::{FlowId, Limits, State, Store, StoreError, Task};
+use crate::workflows::run::spent::is_spent;
 
 const DAY: u64 = 86_400;
 
@@ -75,7 +76,26 @@ fn above(request: &Request, settings: &Settings, store: &Store) -> Result<Vec<La
     if parent.state != State::Running || parent.cancel_asked {
         return Err(Refusal::ParentOver(parent.id));
     }
+    if let Some(run) = run(&parent, store)?
+        && is_spent(&run, settings, store)?
+    {
+        return Err(Refusal::Spent(run));
+    }
     Ok(read(&parent)?.0.layers)
+}
+
+/// The run of a workflow that a task works for, at whatever level.
+fn run(task: &Task, store: &Store) -> Result<Option<FlowId>, Refusal> {
+    let mut task = task.clone();
+    loop {
+        if let Some(step) = read(&task)?.0.step {
+            return Ok(Some(step.flow));
+        }
+        match &task.parent {
+            Some(parent) => task = store.get(parent)?,
+            None => return Ok(None),
+        }
+    }
 }
 
 /// May this task ask for others?
@@ -146,7 +166,8 @@ pub(super) fn label(text: &str) -> Option<Label> {
 
 /// A stored task back to what was asked for.
 pub(super) fn read(task: &Task) -> Result<(Brief, Cli), Refusal> {
-    let brief = Brief::read(&task.request).map_err(|_| StoreError::Unreadable)?;
+    let mut brief = Brief::read(&task.request).map_err(|_| StoreError::Unreadable)?;
+    brief.request.parent.clone_from(&task.parent);
     let cli = task.cli.as_ref().and_then(|cli| Cli::named(cli.as_str()));
     Ok((brief, cli.ok_or(StoreError::Unreadable)?))
 }

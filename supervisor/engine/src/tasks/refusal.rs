@@ -9,7 +9,7 @@ use crate::keyring::KeyError;
 use crate::project::SceneError;
 use crate::sessions::SessionError;
 use crate::settings::store::ConfigError;
-use crate::store::{StoreError, TaskId};
+use crate::store::{FlowId, StoreError, TaskId};
 use crate::trust::TrustError;
 
 use super::layers::LayerError;
@@ -58,6 +58,8 @@ pub enum Refusal {
     Nested { depth: u32, most: u64 },
     #[error("the task `{0}` is not running, so nothing can be asked for in its name")]
     ParentOver(TaskId),
+    #[error("the run `{0}` of a workflow, which it would work for, has spent what it may")]
+    Spent(FlowId),
     #[error("the task that asked for it has no time left")]
     NoTimeLeft,
     #[error(transparent)]
@@ -119,8 +121,9 @@ impl Refusal {
             ),
             Self::Unapproved | Self::OtherPolicy => Some("ask for the task again".into()),
             Self::Nested { .. } => Some("`subagents.max_depth` in a trusted configuration allows it".into()),
-            Self::ParentOver(_) | Self::NoTimeLeft => None,
+            Self::ParentOver(_) | Self::NoTimeLeft | Self::Spent(_) => None,
             Self::Store(StoreError::TooManyBelow(_)) => Some("wait for one of them, or cancel it".into()),
+            Self::Store(StoreError::Database(error)) => Some(error.help().into()),
             Self::Store(_) => None,
             Self::Worker(_) | Self::Files(_) => Some("check the permissions of the state directory".into()),
             Self::Scene(_) => None,

@@ -9,6 +9,7 @@ pub mod graph;
 pub mod library;
 pub mod model;
 pub mod name;
+pub mod page;
 mod parse;
 pub mod problem;
 pub mod result;

@@ -1,19 +1,18 @@
 //! `glee_agent_create`: writes a new agent, as untrusted, after a person has seen and approved it.
 
-use glee_engine::definitions::create::{Asked as New, create};
+use glee_engine::definitions::create::{Asked as New, draft, write};
+use glee_engine::definitions::draft::Draft;
 use glee_engine::definitions::{Cli, Tool as AgentTool};
-use glee_engine::text::visible;
+use glee_engine::text::{quoted, visible};
 use rmcp::model::CallToolResponse;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::{Call, Effect, Entry, Failure, apart, object};
 use crate::answer;
+use crate::ask::{self, Means};
 use crate::gate::{self, Gate};
 use crate::server::Server;
-
-/// How much of a prompt a person is shown.
-const HEAD: usize = 2000;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "glee_agent_create",
@@ -80,14 +79,22 @@ struct Created {
 async fn run(server: Server, mut call: Call) -> Result<CallToolResponse, Failure> {
     let given = call.params.arguments.clone();
     let asked: Asked = call.read()?;
-    let message = question(&asked);
     let new = new(asked)?;
+    let scene = server.scene().clone();
+    let draft = apart(move || draft(new, &scene)).await??;
+    let message = question(&draft);
+    if Means::of(&call.context) != Means::Not && !ask::fits(&message) {
+        return Err(
+            Failure::told("the agent is too long to be shown to the user by this client")
+                .with_help("let the user write the file, or `glee-supervisor agents create`"),
+        );
+    }
     call.params.arguments = given;
     match gate::ask(&server, &call, message).await? {
         Gate::Open => {}
         Gate::Ask(ask) => return Ok((*ask).into()),
     }
-    let agent = apart(move || create(new, server.scene())).await??;
+    let agent = apart(move || write(&draft, server.scene())).await??;
     let created = Created {
         name: agent.name.to_string(),
         file: agent.file.to_string_lossy().into_owned(),
@@ -132,18 +139,12 @@ fn new(asked: Asked) -> Result<New, Failure> {
     })
 }
 
-/// What the person is shown: a stranger's texts, made harmless.
-fn question(asked: &Asked) -> String {
-    let head = asked
-        .prompt
-        .get(..asked.prompt.floor_char_boundary(HEAD))
-        .unwrap_or_default();
-    let more = if head.len() < asked.prompt.len() { " …" } else { "" };
-    let head: Vec<String> = head.lines().map(visible).collect();
+/// What the person is shown: the file as it would be written, made harmless.
+fn question(draft: &Draft) -> String {
+    let name = &draft.name;
     format!(
-        "Write the agent `{}` ({}) to .glee/agents? Its prompt:\n{}{more}",
-        visible(super::cut(&asked.name)),
-        visible(super::cut(&asked.description)),
-        head.join("\n"),
+        "Write the agent `{name}`? .glee/agents/{} would be:\n{}",
+        name.file(),
+        quoted(&draft.text(), "")
     )
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use glee_engine::audit::Answer as Said;
-use glee_engine::text::visible;
+use glee_engine::text::{quoted, visible};
 use glee_engine::workflows::Workflow;
+use glee_engine::workflows::page::page;
 use glee_engine::workflows::run::begin::answered;
 use glee_engine::workflows::run::{self, Ready, RunView};
 use rmcp::model::CallToolResponse;
@@ -17,9 +18,6 @@ use crate::answer;
 use crate::ask::{self, Means, Reply};
 use crate::server::Server;
 use crate::workflow;
-
-/// How much of a prompt a person is shown.
-const HEAD: usize = 500;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "glee_workflow",
@@ -94,8 +92,16 @@ async fn approved(
         return Ok(None);
     }
     let message: Vec<String> = ready.unapproved.iter().map(|workflow| question(workflow)).collect();
-    let message = message.join("\n\n");
-    let reply = match Means::of(&call.context) {
+    let message = format!("{}\n{}", message.join("\n\n"), given(&ready.order.inputs));
+    let means = Means::of(&call.context);
+    if means != Means::Not && !ask::fits(&message) {
+        let name = &ready.order.workflow;
+        let help =
+            format!("the user can run it on a terminal, or read it and say `glee-supervisor trust --workflow {name}`");
+        let why = "an agent wrote this workflow, and it is too long to be shown by this client";
+        return Err(Failure::told(why).with_help(help));
+    }
+    let reply = match means {
         Means::Request => ask::request(&call.context, message).await,
         Means::Retry => {
             // The yes is for these bytes.
@@ -140,19 +146,18 @@ async fn approved(
 
 /// What the person is shown: a stranger's texts, made harmless.
 fn question(workflow: &Workflow) -> String {
-    let mut text = format!(
-        "Run the workflow `{}`, which an agent wrote ({})? sha256 {}",
+    format!(
+        "Run the workflow `{}`, which an agent wrote? sha256 {}\n{}",
         workflow.name,
-        visible(super::cut(&workflow.description)),
-        workflow.digest
-    );
-    for (index, step) in workflow.steps.iter().enumerate() {
-        text.push_str(&format!("\n{index}: {}", visible(step.work.name())));
-        let prompt = step.prompt.as_ref().map_or("", |prompt| prompt.written());
-        let head = prompt.get(..prompt.floor_char_boundary(HEAD)).unwrap_or_default();
-        let more = if head.len() < prompt.len() { " …" } else { "" };
-        let lines: Vec<String> = head.lines().map(visible).collect();
-        text.push_str(&format!(" {}{more}", lines.join("\n   ")));
-    }
-    text
+        workflow.digest,
+        page(workflow)
+    )
+}
+
+/// The values that it would be run with.
+fn given(inputs: &BTreeMap<String, String>) -> String {
+    let values = inputs.iter();
+    values
+        .map(|(name, value)| format!("with {}\n{}", visible(name), quoted(value, "  ")))
+        .collect()
 }

@@ -1,7 +1,7 @@
 //! The agents that a workflow can name.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use glee_policy::suggest::nearest;
 
@@ -26,6 +26,12 @@ impl Crew {
         Ok(Self {
             agents: agents.collect(),
         })
+    }
+
+    /// The file of an agent, with its digest; a CLI has none.
+    pub(super) fn file(&self, name: &AgentName) -> Option<(PathBuf, String)> {
+        let agent = self.agents.get(name.as_str())?.as_ref()?;
+        Some((agent.file.clone(), agent.digest.clone()))
     }
 
     /// Who does a step: a definition of that name, else a CLI.

@@ -24,6 +24,7 @@ use super::model::{Author, Step, Work, Workflow};
 use super::name::WorkflowName;
 use super::problem::{Problem, What};
 use crate::settings::{Key, Settings};
+use crate::trust::Files;
 
 /// What the configuration allows, as far as it can be checked beforehand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,13 +110,16 @@ fn plan(
 ) -> Plan {
     let links = steps::links(workflow, problems);
     let mut wanted = inputs::own(workflow, problems);
-    let mut steps = Vec::new();
+    let (mut steps, mut agents) = (Vec::new(), Files::new());
     let mut total_steps: u64 = 0;
     for (index, (step, link)) in workflow.steps.iter().zip(links).enumerate() {
         total_steps = total_steps.saturating_add(1);
         let (does, passes) = match &step.work {
             Work::Agent(name) => match crew.find(name, step, problems) {
-                Some(does) => (does, [].into()),
+                Some(does) => {
+                    agents.extend(crew.file(name));
+                    (does, [].into())
+                }
                 None => continue,
             },
             Work::Workflow(name) => {
@@ -140,6 +144,7 @@ fn plan(
     Plan {
         workflow: workflow.clone(),
         steps,
+        agents,
         inputs: wanted,
         total_steps,
     }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::definitions::{AgentName, Cli};
+use crate::trust::Files;
 use crate::workflows::model::{OnError, Step, Workflow};
 
 /// A workflow and all below it, checked. One that is used twice is there once.
@@ -14,6 +15,8 @@ pub struct Plan {
     pub workflow: Arc<Workflow>,
     /// In the order of the file, one for each of `workflow.steps`.
     pub steps: Vec<PlanStep>,
+    /// The definitions of the agents that its own steps name.
+    pub agents: Files,
     /// What its caller can give.
     pub inputs: BTreeMap<String, Need>,
     /// The steps of it and of all below it. A step that runs a workflow counts as one by itself.

@@ -1,10 +1,12 @@
 //! Values into their places.
 //!
-//! Pure. INVARIANT: what an agent said ends up in a `Said` part and nowhere else.
+//! Pure. INVARIANTS: what an agent said ends up in a `Said` part and nowhere else; what would have no room is never made.
 
 use super::parse::{Chain, Operand};
 use super::template::{Piece, Template};
 use super::{GroupField, Reference, StepField};
+use crate::context::assemble::MOST_TOLD;
+use crate::context::cut::{Keep, cut};
 use crate::workflows::model::StepRef;
 use crate::workflows::name::GroupName;
 use crate::workflows::result::{ParallelGroupResult, StepResult};
@@ -51,24 +53,70 @@ impl Rendered {
     }
 }
 
-/// Why there is no value. `check` leaves none but an input that the caller did not give.
+/// The most that the texts of one step, or the inputs of one workflow, may have together.
+const MOST_RENDERED: usize = 8 << 20;
+
+/// What is left of it.
+#[derive(Debug)]
+pub struct Room(usize);
+
+impl Default for Room {
+    fn default() -> Self {
+        Self(MOST_RENDERED)
+    }
+}
+
+impl Room {
+    fn take_part(&mut self, part: &Part) -> Result<(), EvalProblem> {
+        self.take_bytes(match part {
+            Part::Text(text) => text.len(),
+            // One that is empty takes room too: a name stands in its place.
+            Part::Said { from, text } => size_of::<Part>() + from.len() + text.len(),
+        })
+    }
+
+    fn take_bytes(&mut self, bytes: usize) -> Result<(), EvalProblem> {
+        self.0 = self.0.checked_sub(bytes).ok_or(EvalProblem::TooLong)?;
+        Ok(())
+    }
+}
+
+/// Why there is no value. `check` leaves none but an input that the caller did not give,
+/// and what is too long.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EvalProblem {
     #[error("the input `{0}` has no value")]
     NoInput(String),
     #[error("`{0}` has not ended")]
     NotEnded(String),
+    #[error("with its values filled in, the text of the step would have more than {MOST_RENDERED} bytes")]
+    TooLong,
+}
+
+impl EvalProblem {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::NoInput(_) | Self::NotEnded(_) => "give it, or write `${name ?? \"default\"}`",
+            Self::TooLong => "give shorter values, or name each of them once",
+        }
+    }
 }
 
 impl Template {
     /// The text with every value in its place. Nothing in a value is looked at again.
-    pub fn render(&self, scope: &dyn Scope) -> Result<Rendered, EvalProblem> {
+    pub fn render(&self, scope: &dyn Scope, room: &mut Room) -> Result<Rendered, EvalProblem> {
         let mut rendered = Rendered::default();
         for piece in &self.pieces {
             match piece {
-                Piece::Text(text) => rendered.add(Part::Text(text.clone())),
+                Piece::Text(text) => {
+                    room.take_bytes(text.len())?;
+                    rendered.add(Part::Text(text.clone()));
+                }
                 Piece::Expression(chain) => {
                     for part in first(chain, scope)?.parts {
+                        room.take_part(&part)?;
                         rendered.add(part);
                     }
                 }
@@ -125,7 +173,7 @@ fn of_step(step: &StepResult, field: StepField) -> Found {
         Some(text) => Found::Value(Rendered {
             parts: vec![Part::Said {
                 from: format!("step:{}:{}", step.step_index, step.agent),
-                text: text.clone(),
+                text: told(text),
             }],
         }),
         None => Found::Null,
@@ -138,12 +186,17 @@ fn of_step(step: &StepResult, field: StepField) -> Found {
     }
 }
 
+/// No more is told of what an agent said, so no more is kept.
+fn told(text: &str) -> String {
+    cut(text, MOST_TOLD, Keep::Start).into_owned()
+}
+
 fn of_group(name: &GroupName, group: &ParallelGroupResult, field: GroupField) -> Rendered {
     let list = |steps: &[StepResult]| Rendered {
         parts: vec![Part::Said {
             from: format!("parallel_group:{name}"),
             // Text and numbers: there is nothing that JSON could not hold.
-            text: serde_json::to_string(steps).unwrap_or_default(),
+            text: told(&serde_json::to_string(steps).unwrap_or_default()),
         }],
     };
     match field {

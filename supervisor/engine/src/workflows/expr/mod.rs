@@ -13,7 +13,7 @@ mod parse;
 mod problem;
 mod template;
 
-pub use eval::{EvalProblem, Part, Rendered, Scope};
+pub use eval::{EvalProblem, Part, Rendered, Room, Scope};
 pub use problem::{ExprFault, ExprProblem};
 pub use template::{Place, Template, Use};
 

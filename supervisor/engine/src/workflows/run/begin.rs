@@ -1,7 +1,6 @@
 //! From the name of a workflow to a run that can be driven: checked, approved of, and written down.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -16,7 +15,7 @@ use crate::settings::Key;
 use crate::settings::store as configuration;
 use crate::store::TaskId;
 use crate::tasks::Refusal;
-use crate::trust::{self, Standing};
+use crate::trust::{self, Files, Standing};
 use crate::workflows::check::{Does, Need, Plan};
 use crate::workflows::library;
 use crate::workflows::shelf::{CheckError, Shelf};
@@ -29,8 +28,11 @@ pub struct Order {
     pub workflow: WorkflowName,
     pub inputs: BTreeMap<String, String>,
     pub budget: Budget,
-    /// The files that it is made of, with their digests.
-    pub files: BTreeMap<PathBuf, String>,
+    /// That of a workflow inside which an agent wrote.
+    #[serde(default)]
+    pub generated: Option<Budget>,
+    /// The files that it is made of, with their digests: workflows, and the agents that they name.
+    pub files: Files,
     /// The task that asked for it, if one did.
     pub parent: Option<TaskId>,
 }
@@ -84,10 +86,8 @@ pub fn ready(name: &str, inputs: BTreeMap<String, String>, scene: &Scene) -> Res
             workflow: plan.workflow.name.clone(),
             inputs,
             budget: Budget::of(&settings, plan.workflow.author),
-            files: workflows
-                .values()
-                .flat_map(|workflow| library::files(workflow))
-                .collect(),
+            generated: Some(Budget::of(&settings, Author::Agent)),
+            files: files(&plan),
             parent: None,
         },
         tree: Tree::new(&plan),
@@ -126,10 +126,13 @@ fn gather(plan: &Arc<Plan>, found: &mut BTreeMap<WorkflowName, Arc<Workflow>>) {
 
 /// The files of a plan, with their digests.
 #[must_use]
-pub fn files(plan: &Arc<Plan>) -> BTreeMap<PathBuf, String> {
-    let mut found = BTreeMap::new();
-    gather(plan, &mut found);
-    found.values().flat_map(|workflow| library::files(workflow)).collect()
+pub fn files(plan: &Arc<Plan>) -> Files {
+    let mut files = library::files(&plan.workflow);
+    for walked in plan.walk() {
+        files.extend(library::files(&walked.plan.workflow));
+        files.extend(walked.plan.agents.clone());
+    }
+    files
 }
 
 /// The values of the inputs, with defaults in their places.

@@ -45,7 +45,7 @@ impl Budget {
         }
     }
 
-    fn max_runtime(&self) -> Duration {
+    pub(super) fn max_runtime(&self) -> Duration {
         Duration::from_secs(self.max_runtime_mins.saturating_mul(60))
     }
 }

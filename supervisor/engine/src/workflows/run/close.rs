@@ -4,12 +4,15 @@ use super::drive::Driver;
 use super::error::RunError;
 use super::halt::Halt;
 use super::machine::{NodeId, Why, is_failure};
-use super::price;
+use super::onlooker::{Event, Onlooker};
+use super::price::{self, Money};
 use super::view::{self, Ending, RunView};
 use crate::definitions::Cli;
+use crate::label::Label;
 use crate::settings::Settings;
-use crate::store::{FlowState, Millis, StepState, StoreError, Used};
-use crate::tasks::{Outcome, Word};
+use crate::settings::store as configuration;
+use crate::store::{Below, FlowState, Millis, StepState, StoreError, Used};
+use crate::tasks::{News, Outcome, Word};
 use crate::workflows::{StepResult, StepStatus};
 
 /// The most of a workflow's output that is kept.
@@ -37,6 +40,56 @@ impl Driver<'_> {
             agent: spot.map(|spot| spot.who()).unwrap_or_default(),
             step_index: spot.map_or(0, |spot| spot.index),
         }
+    }
+
+    /// Looks once at the tasks. True if any step has ended: its task, and all that this has asked for.
+    pub(super) fn wait(&mut self, onlooker: &mut dyn Onlooker) -> Result<bool, RunError> {
+        let mut over: Vec<(NodeId, Outcome)> = Vec::new();
+        let tree = self.tree.clone();
+        self.watch.turn(&mut |node, news| match news {
+            News::Progress(progress) => {
+                let node = NodeId(node);
+                onlooker.tell(&tree, Event::Progress { node, progress });
+            }
+            News::Over(outcome) => over.push((NodeId(node), *outcome)),
+        })?;
+        if over.is_empty() && self.ending.is_empty() {
+            return Ok(false);
+        }
+        // Prices that cannot be read are no reason to lose what was said.
+        let settings = configuration::load(self.desk.scene()).map(|loaded| loaded.settings);
+        let settings = settings.unwrap_or_default();
+        let mut ends = Vec::new();
+        let waited = std::mem::take(&mut self.ending);
+        let fresh = over.into_iter().map(|over| (over, Seen::First));
+        for ((id, outcome), seen) in waited.into_iter().map(|over| (over, Seen::Again)).chain(fresh) {
+            let below = self.below(&outcome, seen)?;
+            if below.open > 0 {
+                self.ending.push((id, outcome));
+                continue;
+            }
+            self.running.retain(|(running, _)| *running != id);
+            let used = used(&outcome, &below, &settings);
+            self.ledger.ended();
+            self.ledger.spent(used.cost.map(Money));
+            let result = self.came_to(id, outcome);
+            ends.push((id, result, used));
+        }
+        let has_ended = !ends.is_empty();
+        self.ended(ends, onlooker)?;
+        Ok(has_ended)
+    }
+
+    /// What a task has asked for. It ends with the task, whatever became of the worker that should see to it.
+    fn below(&self, outcome: &Outcome, seen: Seen) -> Result<Below, RunError> {
+        let Some(task) = &outcome.task_id else {
+            return Ok(Below::default());
+        };
+        let below = self.desk.store().below(task)?;
+        if below.open > 0 && seen == Seen::First {
+            self.desk.cancel(task)?;
+        }
+        Ok(below)
     }
 
     /// What a task came to.
@@ -126,16 +179,46 @@ impl Driver<'_> {
     }
 }
 
-/// What a task took.
-pub(super) fn used(outcome: &Outcome, settings: &Settings) -> Used {
-    let (input, output) = (outcome.facts.input_tokens, outcome.facts.output_tokens);
-    let cli = outcome.cli.as_deref().and_then(Cli::named);
-    let cost = cli.and_then(|cli| price::cost(settings, cli, input, output));
-    Used {
-        input_tokens: input,
-        output_tokens: output,
-        cost: cost.map(|money| money.0),
-    }
+/// Whether a task was found over before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    First,
+    Again,
+}
+
+/// What a task took, with all that it has asked for. What nobody counted or has a price for adds nothing.
+fn used(outcome: &Outcome, below: &Below, settings: &Settings) -> Used {
+    let one = |cli: Option<&str>, input: Option<u64>, output: Option<u64>| {
+        let (input_tokens, output_tokens) = (plus(input, None), plus(output, None));
+        let cli = cli.and_then(Cli::named);
+        let cost = cli.and_then(|cli| price::cost(settings, cli, input_tokens, output_tokens));
+        Used {
+            input_tokens,
+            output_tokens,
+            cost: cost.map(|money| money.0),
+        }
+    };
+    let facts = &outcome.facts;
+    let own = one(outcome.cli.as_deref(), facts.input_tokens, facts.output_tokens);
+    below.spent.iter().fold(own, |sum, spent| {
+        let more = one(
+            spent.cli.as_ref().map(Label::as_str),
+            spent.input_tokens,
+            spent.output_tokens,
+        );
+        Used {
+            input_tokens: plus(sum.input_tokens, more.input_tokens),
+            output_tokens: plus(sum.output_tokens, more.output_tokens),
+            cost: plus(sum.cost, more.cost),
+        }
+    })
+}
+
+/// Nothing known and something known is what is known. Never more than the journal can hold.
+fn plus(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    const MOST: u64 = i64::MAX.unsigned_abs();
+    let sum = |one: u64, other: u64| one.saturating_add(other).min(MOST);
+    one.or(other).map(|_| sum(one.unwrap_or(0), other.unwrap_or(0)))
 }
 
 pub(super) fn state(status: StepStatus) -> StepState {

@@ -1,5 +1,6 @@
 //! What can be done with runs: begun, handed over, gone on with, looked at, ended.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -18,7 +19,23 @@ use crate::workflows::{StepResult, StepStatus};
 pub fn run(desk: &Desk, ready: Ready, onlooker: &mut dyn Onlooker) -> Result<RunView, RunError> {
     let me = this()?;
     let id = begin(desk, &ready, Some(&me))?;
-    Driver::new(desk, id, me, ready.order, Arc::new(ready.tree))?.drive(onlooker)
+    drive(desk, id, me, ready.order, Arc::new(ready.tree), onlooker)
+}
+
+/// To its end. A driver that cannot go on says which run it leaves.
+fn drive(
+    desk: &Desk,
+    run: FlowId,
+    me: Worker,
+    order: Order,
+    tree: Arc<Tree>,
+    onlooker: &mut dyn Onlooker,
+) -> Result<RunView, RunError> {
+    let driver = Driver::new(desk, run.clone(), me, order, tree);
+    driver.and_then(|driver| driver.drive(onlooker)).map_err(|error| {
+        let error = Box::new(error);
+        RunError::Stopped { run, error }
+    })
 }
 
 /// Begins a run that a process of its own drives.
@@ -52,10 +69,11 @@ pub fn resume(desk: &Desk, id: &FlowId, onlooker: &mut dyn Onlooker) -> Result<R
     }
     let order: Order = serde_json::from_value(flow.request).map_err(|_| StoreError::Unreadable)?;
     let plan = begin::plan(order.workflow.as_str(), desk.scene())?;
-    if begin::files(&plan) != order.files {
-        let workflow = order.workflow.to_string();
+    let files = begin::files(&plan);
+    let is_other = |file: &&PathBuf| files.get(*file) != order.files.get(*file);
+    if let Some(file) = files.keys().chain(order.files.keys()).find(is_other) {
         return Err(RunError::Changed {
-            workflow,
+            file: file.clone(),
             run: id.clone(),
         });
     }
@@ -69,7 +87,7 @@ pub fn resume(desk: &Desk, id: &FlowId, onlooker: &mut dyn Onlooker) -> Result<R
         }
         Taken::Over(state) => return Err(over(state)),
     }
-    Driver::new(desk, id.clone(), me, order, Arc::new(Tree::new(&plan)))?.drive(onlooker)
+    drive(desk, id.clone(), me, order, Arc::new(Tree::new(&plan)), onlooker)
 }
 
 /// What ending a run came to.

@@ -72,8 +72,9 @@ fn put(name: &WorkflowName, text: &str, file: &Path, scene: &Scene) -> Result<()
     let shelf = Shelf::open(scene)?;
     if let Ok(entry) = shelf.library.entry(name.as_str()) {
         let is_free = match (&entry.found, entry.standing) {
-            (Ok(there), Some(Standing::Untrusted | Standing::Changed)) => there.author == Author::Agent,
-            (Ok(_), Some(Standing::Trusted) | None) | (Err(_), _) => false,
+            (Ok(there), Some(Standing::Untrusted)) => there.author == Author::Agent,
+            // Changed since somebody approved of it: somebody's work is in it.
+            (Ok(_), Some(Standing::Trusted | Standing::Changed) | None) | (Err(_), _) => false,
         };
         if !is_free {
             return Err(RunError::Taken(name.to_string()));

@@ -3,25 +3,25 @@
 //! One driver for each run (`store::journal`); its death loses nothing but time: agents that run go on to their end, and the next
 //! driver finds what they said. INVARIANT: whatever happens is in the journal before anything follows from it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::begin::Order;
 use super::budget::{Kind, Ledger, May};
-use super::close::{state, used};
+use super::close::state;
 use super::error::RunError;
 use super::halt::Halt;
 use super::machine::{Machine, NodeId};
 use super::onlooker::{Event, GoOn, Onlooker, Whom};
-use super::price::Money;
+use super::smaller;
 use super::tell::{Words, tell};
 use super::tree::{Spot, Tree};
 use super::view::{self, RunView};
 use crate::definitions::store::Agents;
 use crate::definitions::{Cli, Definition};
-use crate::settings::store as configuration;
 use crate::store::{FlowId, FlowStep, Millis, Pause, StepEnd, StepState, StoreError, TaskId, Used, Worker};
-use crate::tasks::{Asker, Desk, News, Outcome, Question, Refusal, Request, StepOrder, Watch};
+use crate::tasks::{Asker, Desk, Outcome, Question, Refusal, Request, StepOrder, Watch};
 use crate::trust;
 use crate::workflows::check::Does;
 use crate::workflows::{StepResult, StepStatus};
@@ -35,17 +35,21 @@ pub struct Driver<'d> {
     pub(super) desk: &'d Desk,
     pub(super) id: FlowId,
     pub(super) me: Worker,
-    order: Order,
+    pub(super) order: Order,
     pub(super) tree: Arc<Tree>,
     pub(super) machine: Machine,
     pub(super) ledger: Ledger,
     pub(super) results: Vec<Option<StepResult>>,
     /// The agents that run.
-    running: Vec<(NodeId, TaskId)>,
-    watch: Watch<'d>,
+    pub(super) running: Vec<(NodeId, TaskId)>,
+    /// Those whose tasks are over, while some of what these have asked for is not.
+    pub(super) ending: Vec<(NodeId, Outcome)>,
+    pub(super) watch: Watch<'d>,
     /// Steps whose tasks nobody knows any more: forgotten while nobody drove the run.
     forgotten: Vec<NodeId>,
     pub(super) halted: Option<Halt>,
+    /// The time that the run had used when workflows inside it began.
+    pub(super) opened: BTreeMap<NodeId, Duration>,
     beaten: Option<Instant>,
 }
 
@@ -63,9 +67,11 @@ impl<'d> Driver<'d> {
             ledger: view::ledger(&order, &flow, &steps),
             results: vec![None; tree.spots.len()],
             running: Vec::new(),
+            ending: Vec::new(),
             watch: desk.watch(Vec::new()),
             forgotten: Vec::new(),
             halted: None,
+            opened: BTreeMap::new(),
             beaten: None,
             order,
             tree,
@@ -74,6 +80,7 @@ impl<'d> Driver<'d> {
         let mut until = flow.seen_at;
         for step in &steps {
             until = until.max(this.restore(step)?);
+            this.opened.extend(smaller::opened(step, &flow));
         }
         // While nobody drove it, only the time of its agents counts.
         this.ledger
@@ -146,7 +153,11 @@ impl<'d> Driver<'d> {
     }
 
     /// Writes down that steps have ended, and tells it.
-    fn ended(&mut self, ends: Vec<(NodeId, StepResult, Used)>, onlooker: &mut dyn Onlooker) -> Result<(), RunError> {
+    pub(super) fn ended(
+        &mut self,
+        ends: Vec<(NodeId, StepResult, Used)>,
+        onlooker: &mut dyn Onlooker,
+    ) -> Result<(), RunError> {
         if ends.is_empty() {
             return Ok(());
         }
@@ -234,6 +245,7 @@ impl<'d> Driver<'d> {
                         self.open(id, onlooker)?;
                         opened = true;
                     }
+                    May::Begin if self.is_full(id) => {}
                     May::Begin => self.begin(id, onlooker)?,
                     May::Wait => {}
                     May::NoSteps => return self.halt(Halt::Steps),
@@ -267,7 +279,9 @@ impl<'d> Driver<'d> {
 
     /// A workflow begins.
     fn open(&mut self, id: NodeId, onlooker: &mut dyn Onlooker) -> Result<(), RunError> {
-        self.desk.store().open_step(&self.id, id.0, &self.me, Millis::now())?;
+        let now = Millis::now();
+        self.desk.store().open_step(&self.id, id.0, &self.me, now)?;
+        self.opened.insert(id, self.ledger.elapsed(now));
         self.ledger.began(Kind::Workflow);
         self.machine.start(id);
         onlooker.tell(&self.tree, Event::Begun { node: id });
@@ -317,7 +331,7 @@ impl<'d> Driver<'d> {
             flow: self.id.clone(),
             node: id.0,
             driver: self.me.clone(),
-            until: self.ledger.deadline(),
+            until: self.until(spot)?,
             told: words.told,
         };
         let ticket = match onlooker.whom() {
@@ -335,7 +349,11 @@ impl<'d> Driver<'d> {
         match spot.step().map(|step| &step.does) {
             Some(Does::Agent(name)) => {
                 let agents = Agents::open(&self.desk.scene().project).map_err(Refusal::from)?;
-                Ok((Some(agents.get(name.as_str()).map_err(Refusal::from)?), None))
+                let agent = agents.get(name.as_str()).map_err(Refusal::from)?;
+                if self.order.files.get(&agent.file) != Some(&agent.digest) {
+                    return Err(RunError::OtherAgent(agent.name));
+                }
+                Ok((Some(agent), None))
             }
             Some(Does::Cli(cli)) => Ok((None, Some(*cli))),
             Some(Does::Workflow(_)) | None => Ok((None, None)),
@@ -348,35 +366,5 @@ impl<'d> Driver<'d> {
         let standing = trust::standing(&files).map_err(Refusal::from)?;
         let scope = self.tree.view(spot, &inputs, &self.results);
         Ok(tell(spot, agent, &files, standing, &scope)?)
-    }
-
-    /// Looks once at the tasks. True if any of them has ended.
-    fn wait(&mut self, onlooker: &mut dyn Onlooker) -> Result<bool, RunError> {
-        let mut over: Vec<(NodeId, Outcome)> = Vec::new();
-        let tree = self.tree.clone();
-        self.watch.turn(&mut |node, news| match news {
-            News::Progress(progress) => {
-                let node = NodeId(node);
-                onlooker.tell(&tree, Event::Progress { node, progress });
-            }
-            News::Over(outcome) => over.push((NodeId(node), *outcome)),
-        })?;
-        if over.is_empty() {
-            return Ok(false);
-        }
-        // Prices that cannot be read are no reason to lose what was said.
-        let settings = configuration::load(self.desk.scene()).map(|loaded| loaded.settings);
-        let settings = settings.unwrap_or_default();
-        let mut ends = Vec::new();
-        for (id, outcome) in over {
-            self.running.retain(|(running, _)| *running != id);
-            let used = used(&outcome, &settings);
-            self.ledger.ended();
-            self.ledger.spent(used.cost.map(Money));
-            let result = self.came_to(id, outcome);
-            ends.push((id, result, used));
-        }
-        self.ended(ends, onlooker)?;
-        Ok(true)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::definitions::AgentName;
 use crate::definitions::name::GRAMMAR;
 use crate::store::{FlowId, FlowState, StoreError};
 use crate::tasks::Refusal;
@@ -34,8 +35,14 @@ pub enum RunError {
     NotApproved(String),
     #[error("approval was denied")]
     Denied,
-    #[error("the workflow `{workflow}` has changed since the run `{run}` began: it cannot go on")]
-    Changed { workflow: String, run: FlowId },
+    #[error("`{}` has changed since the run `{run}` began: it cannot go on", visible(&file.to_string_lossy()))]
+    Changed { file: PathBuf, run: FlowId },
+    #[error("the definition of the agent `{0}` has changed since the workflow began")]
+    OtherAgent(AgentName),
+    #[error("the time of what an agent wrote is over: {0} minutes (workflows.ai_generated_budgets.max_runtime_mins)")]
+    GeneratedTime(u64),
+    #[error("the run `{run}` has stopped: {error}")]
+    Stopped { run: FlowId, error: Box<RunError> },
     #[error("the run `{run}` is driven by process {pid}")]
     Driven { run: FlowId, pid: u32 },
     #[error("the run `{run}` is over: {}", .state.as_str())]
@@ -83,6 +90,15 @@ impl RunError {
             Self::Changed { run, .. } => Some(format!(
                 "put the file back as it was, or `glee-supervisor workflow cancel {run}`"
             )),
+            Self::Stopped { run, error } => {
+                let resume = format!("`glee-supervisor workflow resume {run}` goes on with it");
+                Some(match error.help() {
+                    Some(help) => format!("{help}; then {resume}"),
+                    None => resume,
+                })
+            }
+            Self::OtherAgent(_) => Some("run the workflow again".into()),
+            Self::GeneratedTime(_) => None,
             Self::Driven { run, .. } => Some(format!("`glee-supervisor workflow status {run}` shows how far it is")),
             Self::Over { run, .. } => Some(format!(
                 "`glee-supervisor workflow history {run}` shows what came of it"
@@ -91,7 +107,7 @@ impl RunError {
             Self::BadKey(_) => Some("it has `description`, `inputs`, `steps` and `execution`".into()),
             Self::Taken(_) => Some("choose another name".into()),
             Self::Write { .. } => Some("check the permissions, and that nothing on the way is a link".into()),
-            Self::Value(_) => Some("give it, or write `${name ?? \"default\"}`".into()),
+            Self::Value(problem) => Some(problem.help().into()),
             Self::Task(refusal) => refusal.help(),
         }
     }
@@ -125,6 +141,9 @@ impl RunError {
             | Self::Value(_)
             | Self::Denied
             | Self::Changed { .. }
+            | Self::Stopped { .. }
+            | Self::OtherAgent(_)
+            | Self::GeneratedTime(_)
             | Self::Driven { .. }
             | Self::Over { .. } => false,
         }

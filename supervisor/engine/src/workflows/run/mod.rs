@@ -14,6 +14,8 @@ mod halt;
 pub mod machine;
 mod onlooker;
 pub mod price;
+mod smaller;
+pub(crate) mod spent;
 pub mod tell;
 pub mod tree;
 pub mod view;

@@ -6,13 +6,11 @@
 use std::collections::BTreeMap;
 
 use super::tree::Spot;
-use crate::context::assemble::MOST_TOLD;
-use crate::context::cut::{Keep, cut};
 use crate::context::told::{Source, Told};
 use crate::definitions::input::{Input, InputKind};
 use crate::definitions::{AgentName, Definition};
 use crate::trust::{Files, Standing};
-use crate::workflows::expr::{EvalProblem, Part, Rendered, Scope};
+use crate::workflows::expr::{EvalProblem, Part, Rendered, Room, Scope};
 
 /// A value that is of the wrong type is shown so far.
 const SHOWN: usize = 100;
@@ -36,19 +34,20 @@ pub fn tell(
     standing: Standing,
     scope: &dyn Scope,
 ) -> Result<Words, EvalProblem> {
-    let mut blocks = Blocks::default();
+    let (mut blocks, mut room) = (Blocks::default(), Room::default());
     let workflow = &spot.plan.workflow;
     let Some(step) = spot.written() else {
         return Err(EvalProblem::NotEnded(spot.path.clone()));
     };
-    let prompt = step.prompt.as_ref().map(|prompt| prompt.render(scope)).transpose()?;
+    let prompt = step.prompt.as_ref().map(|prompt| prompt.render(scope, &mut room));
+    let prompt = prompt.transpose()?;
     let text = match &prompt {
         Some(prompt) => blocks.inline(prompt),
         None => workflow.description.clone(),
     };
     let (mut places, mut inputs) = (BTreeMap::new(), Vec::new());
     for (name, template) in &step.inputs {
-        let value = template.render(scope)?;
+        let value = template.render(scope, &mut room)?;
         let declared = agent.and_then(|agent| agent.inputs.iter().find(|input| input.name == *name));
         match declared.map(|input| place(input, &value, standing, &mut blocks)) {
             Some(Place::Filled(text)) => {
@@ -136,16 +135,14 @@ impl Blocks {
 
     fn label(&mut self, from: &str, text: &str) -> String {
         let of_it = |label: &str| label.split('#').next() == Some(from);
-        // No more is told of it, so no more is kept.
-        let told = cut(text, MOST_TOLD, Keep::Start);
-        if let Some((label, _)) = self.said.iter().find(|(label, known)| *known == told && of_it(label)) {
+        if let Some((label, _)) = self.said.iter().find(|(label, known)| known == text && of_it(label)) {
             return label.clone();
         }
         let label = match self.said.iter().filter(|(label, _)| of_it(label)).count() {
             0 => from.to_owned(),
             others => format!("{from}#{}", others + 1),
         };
-        self.said.push((label.clone(), told.into_owned()));
+        self.said.push((label.clone(), text.to_owned()));
         label
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::machine::{Failure, Node, NodeId, Shape};
 use crate::trust::Files;
 use crate::workflows::check::{Does, Need, Plan, PlanStep};
-use crate::workflows::expr::{EvalProblem, Rendered, Scope};
+use crate::workflows::expr::{EvalProblem, Rendered, Room, Scope};
 use crate::workflows::library;
 use crate::workflows::{GroupName, OnError, ParallelGroupResult, Step, StepRef, StepResult};
 
@@ -92,10 +92,10 @@ impl Tree {
             return Ok(BTreeMap::new());
         };
         let above = self.inputs(spot.owner, given, results)?;
-        let mut found = BTreeMap::new();
+        let (mut found, mut room) = (BTreeMap::new(), Room::default());
         for (name, need) in &below.inputs {
             let value = match (written.inputs.get(name), need) {
-                (Some(template), _) => Some(template.render(&self.view(spot, &above, results))?),
+                (Some(template), _) => Some(template.render(&self.view(spot, &above, results), &mut room)?),
                 (None, _) if step.passes.contains(name) && above.contains_key(name) => above.get(name).cloned(),
                 (None, Need::Default(value)) => Some(Rendered::text(value.clone())),
                 (None, Need::Required | Need::Optional) => None,

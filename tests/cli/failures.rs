@@ -1,0 +1,62 @@
+//! What is said when nothing could be done: as an object where JSON was asked for, and with what to do about it.
+
+use glee_tests::Caller;
+use serde_json::json;
+
+use crate::claims::claims;
+use crate::tasks::told;
+
+const ABSENT: &str = "01kbd4q3x5v9n8m7c6b5a4z3y2";
+
+claims! {
+    fn whoever_asks_for_json_gets_an_object_also_if_it_fails(at) {
+        at.world.file("@PROJECT/.glee/workflows/broken.yml", "name: [\n");
+        for (arguments, status, why) in [
+            (&["workflow", "run", "nope"][..], 1, "nope"),
+            (&["workflow", "run", "broken"], 1, "broken.yml"),
+            (&["workflow", "show", "nope"], 1, "nope"),
+            (&["workflow", "show", "broken"], 1, "broken.yml"),
+            (&["workflow", "graph", "nope"], 1, "nope"),
+            (&["workflow", "status", ABSENT], 1, ABSENT),
+            (&["workflow", "resume", ABSENT], 1, ABSENT),
+            (&["tasks", "show", ABSENT], 1, ABSENT),
+            (&["tasks", "wait", ABSENT], 1, ABSENT),
+            (&["approvals", "show", ABSENT], 1, ABSENT),
+            (&["subagents", "--file", "absent.json"], 2, "absent.json"),
+            (&["subagent", "hi", "--agent", "nope"], 1, "nope"),
+        ] {
+            let (code, value) = told(at, &[arguments, &["--json"]].concat());
+            assert_eq!((code, &value["status"]), (status, &json!("error")), "{arguments:?}: {value}");
+            assert!(value["error"].as_str().is_some_and(|error| error.contains(why)), "{arguments:?}: {value}");
+        }
+    }
+
+    fn without_a_home_it_is_said_what_to_set(at) {
+        // Root has a place of its own.
+        if at.world.caller() == Caller::Root {
+            return;
+        }
+        let seen = at.call(["tasks", "list"]).without_env("HOME").without_env("XDG_STATE_HOME").go();
+        assert!(seen.code() == Some(1) && seen.err().contains("hint: set HOME"), "{}", seen.err());
+    }
+
+    fn a_driver_that_finds_the_disk_full_says_which_run_it_leaves_and_how_to_go_on(at) {
+        at.world.file("@PROJECT/.glee/workflows/w.yml", "name: w\ndescription: d\nsteps:\n  - {agent: stub, prompt: 'stub: sleep 5000'}\n");
+        at.world.dir("@STATE");
+        let (uid, glee) = (at.world.caller().uid(), glee_tests::binary().display());
+        let seen = at.in_mount_namespace(&format!("
+mount -t tmpfs -o size=2m,mode=700,uid={uid} none @STATE
+as_caller {glee} workflow run w > out 2> err & driver=$!
+while ! as_caller {glee} tasks list 2> seen | grep -q running; do sleep 0.1; done
+head -c 4m /dev/zero > @STATE/fill || true
+wait $driver || true
+rm @STATE/fill
+cat err
+as_caller {glee} workflow history
+"));
+        let run = seen.stdout.lines().last().and_then(|line| line.split(' ').next()).unwrap_or_default().to_owned();
+        assert!(seen.stdout.contains(&format!("the run `{run}` has stopped: ")), "{}\n{}", seen.stdout, seen.stderr);
+        assert!(seen.stdout.contains("hint: check the room on the disk"), "{}", seen.stdout);
+        assert!(seen.stdout.contains(&format!("then `glee-supervisor workflow resume {run}` goes on")), "{}", seen.stdout);
+    }
+}
