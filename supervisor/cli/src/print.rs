@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 use glee_engine::run::Refusal;
 use glee_engine::select::SelectError;
 use glee_engine::tasks::Outcome;
+use glee_engine::text::plain_json;
 use serde::Serialize;
 
 /// What the product calls itself in messages.
@@ -115,7 +116,7 @@ pub(crate) fn bytes(data: &[u8], status: i32) -> i32 {
 /// Data as JSON on stdout.
 pub(crate) fn json(data: &impl Serialize, status: i32) -> i32 {
     match serde_json::to_string_pretty(data) {
-        Ok(text) => bytes(format!("{text}\n").as_bytes(), status),
+        Ok(text) => bytes(format!("{}\n", plain_json(text)).as_bytes(), status),
         Err(problem) => {
             error(&format!("cannot print JSON: {problem}"), None);
             1

@@ -32,6 +32,27 @@ fn is_unseen(c: char) -> bool {
         | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
+/// JSON in which every character that drives a terminal or hides is an escape: it means the same, and can be shown.
+#[must_use]
+pub fn plain_json(json: String) -> String {
+    let is_odd = |c: char| c >= '\u{7f}' && (c.is_control() || is_unseen(c));
+    if !json.contains(is_odd) {
+        return json;
+    }
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_odd(c) {
+            // Only in strings can there be such a one.
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// A text of several lines, each made visible behind a bar: nothing in it can pass for a line of ours.
 #[must_use]
 pub fn quoted(text: &str, indent: &str) -> String {
@@ -97,6 +118,14 @@ mod tests {
         rows.iter()
             .map(|row| row.iter().map(|cell| (*cell).to_owned()).collect())
             .collect()
+    }
+
+    #[test]
+    fn plain_json_means_the_same_and_hides_nothing() {
+        let text = "a\u{9b}31m\u{202e}b\u{7f}\u{e0041}é\n⚠";
+        let json = plain_json(serde_json::to_string_pretty(&[text]).unwrap());
+        assert_eq!(json, "[\n  \"a\\u009b31m\\u202eb\\u007f\\udb40\\udc41é\\n⚠\"\n]");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&json).unwrap(), [text]);
     }
 
     #[test]

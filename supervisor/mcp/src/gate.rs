@@ -14,8 +14,6 @@ use crate::tools::{Call, Effect, Entry, apart};
 
 /// Those that ask in their own way, or whose whole effect is that something ends.
 const OTHERS: [&str; 3] = ["glee_task", "glee_agent_create", "glee_task_cancel"];
-/// How much of the arguments a person is shown.
-const HEAD: usize = 2000;
 
 /// What came of asking.
 pub(crate) enum Gate {
@@ -38,15 +36,8 @@ pub(crate) async fn before(server: &Server, entry: &Entry, call: &Call) -> Resul
         return Ok(Gate::Open);
     }
     let arguments = Value::Object(call.params.arguments.clone().unwrap_or_default());
-    let shown = arguments.to_string();
-    let head = shown.get(..shown.floor_char_boundary(HEAD)).unwrap_or_default();
-    let more = if head.len() < shown.len() { " …" } else { "" };
-    ask(
-        server,
-        call,
-        format!("Call {} with {}{more}?", entry.name, visible(head)),
-    )
-    .await
+    let message = format!("Call {} with {}?", entry.name, visible(&arguments.to_string()));
+    ask(server, call, message).await
 }
 
 /// Asks whoever can be asked about this call.
@@ -54,9 +45,10 @@ pub(crate) async fn ask(server: &Server, call: &Call, message: String) -> Result
     let arguments = Value::Object(call.params.arguments.clone().unwrap_or_default());
     // Exactly this is what a person says yes to.
     let about = format!("{} {arguments}", call.params.name);
+    // What cannot be shown whole is not asked here: it waits in the queue, where it can be read.
     let means = match server.of_task() {
-        Some(_) => Means::Not,
-        None => Means::of(&call.context),
+        None if ask::fits(&message) => Means::of(&call.context),
+        Some(_) | None => Means::Not,
     };
     let reply = match means {
         Means::Request => ask::request(&call.context, message).await,

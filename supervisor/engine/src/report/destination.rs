@@ -8,15 +8,16 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::Report;
+use crate::text::plain_json;
 
 impl Report {
     /// The report as it is written and stored.
     #[must_use]
     pub fn text(&self) -> Vec<u8> {
         // Strings, numbers and lists of them: serialising them cannot fail.
-        let mut text = serde_json::to_vec_pretty(self).unwrap_or_default();
-        text.push(b'\n');
-        text
+        let mut text = plain_json(serde_json::to_string_pretty(self).unwrap_or_default());
+        text.push('\n');
+        text.into_bytes()
     }
 
     /// Writes the report where the caller wants it: whole or not at all.

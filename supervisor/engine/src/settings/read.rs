@@ -131,6 +131,12 @@ impl Settings {
         on.map(|key| key.path().to_owned()).collect()
     }
 
+    /// The approvals that are required, by their paths.
+    pub fn required(&self) -> impl Iterator<Item = String> {
+        let required = Key::APPROVALS.into_iter().filter(|key| self.is_on(*key));
+        required.map(|key| key.path().to_owned())
+    }
+
     /// With the approvals that were required before.
     #[must_use]
     pub fn requiring(mut self, required: &BTreeSet<String>) -> Self {

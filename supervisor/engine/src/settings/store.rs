@@ -88,7 +88,11 @@ pub fn load(scene: &Scene) -> Result<Loaded, ConfigError> {
         Standing::Trusted => asked.clone(),
         // Who trusted a configuration that asks for approval does not lose that with the next change of the file.
         Standing::Changed | Standing::Untrusted => {
-            let required = trust::required(&scene.project.join(CONFIG))?;
+            let mut required = trust::required(&scene.project.join(CONFIG))?;
+            // Nor by a `.glee` below it, which anybody who can write there can make.
+            if let Some(outer) = scene.around().next() {
+                required.extend(load(&outer)?.settings.required());
+            }
             asked.clone().narrowed().requiring(&required)
         }
     };
