@@ -55,6 +55,8 @@ pub(crate) enum Order {
     Enter { watch_memory: bool },
     /// Trees of the host that only the supervisor could open come along, as many as fit in a message.
     Trees,
+    /// Their owners are mapped: those that need it may be mounted.
+    Mapped,
     /// What the command can change has been listed: it may start.
     Listed,
     /// Pass a signal on to the command.
@@ -235,7 +237,8 @@ impl Order {
         match self {
             Self::Go => bytes.push(b'G'),
             Self::Enter { watch_memory } => bytes.extend([b'C', u8::from(watch_memory)]),
-            Self::Trees => bytes.push(b'M'),
+            Self::Trees => bytes.push(b'B'),
+            Self::Mapped => bytes.push(b'M'),
             Self::Listed => bytes.push(b'L'),
             Self::Signal(signal) => {
                 bytes.push(b'K');
@@ -263,7 +266,8 @@ impl Order {
             (b'C', [watch]) => Self::Enter {
                 watch_memory: *watch != 0,
             },
-            (b'M', []) => Self::Trees,
+            (b'B', []) => Self::Trees,
+            (b'M', []) => Self::Mapped,
             (b'L', []) => Self::Listed,
             (b'K', _) => Self::Signal(word(body, 0).ok_or_else(malformed)?),
             (b'T', []) => Self::Terminate,

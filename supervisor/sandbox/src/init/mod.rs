@@ -279,8 +279,11 @@ fn enter(inheritance: &Inheritance<'_>, network: Option<NetworkMaker>) -> Result
         }
     }
     let umask = path::umask(0);
-    let trees = || Trees::receive(plan, || next_trees(inheritance));
-    let old = root::build(plan, &trees).map_err(|failure| Failed {
+    let sources = root::Sources {
+        trees: &|| Trees::receive(plan, || next_trees(inheritance)),
+        mapped: &|| wait_for(Order::Mapped, inheritance),
+    };
+    let old = root::build(plan, sources).map_err(|failure| Failed {
         step: "mounts",
         detail: failure.what,
         error: failure.error,

@@ -141,7 +141,7 @@ fn reap(control: &OwnedFd, command: Pid, usage: &mut Option<Usage>) -> Option<bo
 
 fn obey(control: &OwnedFd, command: Pid) -> Option<()> {
     match Order::receive(control.as_fd(), Wait::No).ok()?? {
-        Order::Go | Order::Enter { .. } | Order::Trees | Order::Listed => {}
+        Order::Go | Order::Enter { .. } | Order::Trees | Order::Mapped | Order::Listed => {}
         Order::Signal(signal) => {
             // The command may have ended between the order and now.
             let _ = process::kill(-command.0, signal);

@@ -5,7 +5,7 @@
 //! resolved before the run is what is mounted, or the run is refused.
 //! INVARIANT (parents first): steps are carried out in order; `lower` has put parents before what lies in them.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::{CString, OsStr};
 use std::fmt::Write as _;
 use std::fs;
@@ -30,13 +30,22 @@ fn fail<T>(what: impl FnOnce() -> String, result: io::Result<T>) -> Result<T, Fa
     result.map_err(|error| Failure { what: what(), error })
 }
 
+/// What the supervisor opens for us while we begin: none of it if we open ours ourselves.
+pub(crate) struct Sources<'a> {
+    /// Waits for the trees.
+    pub(crate) trees: &'a dyn Fn() -> io::Result<Trees>,
+    /// Waits until the owners of those that need it are mapped.
+    pub(crate) mapped: &'a dyn Fn() -> io::Result<()>,
+}
+
 /// Private space (`space`) and the new root inside it (`root`), both open.
 struct Build<'a> {
     space: OwnedFd,
     root: OwnedFd,
-    /// What the supervisor opens for us while we begin. Waited for once, when the first is needed.
+    sources: Sources<'a>,
+    /// Waited for once, when the first is needed.
     trees: OnceCell<Trees>,
-    fetch: &'a dyn Fn() -> io::Result<Trees>,
+    is_mapped: Cell<bool>,
     /// The directory in which the last name was made.
     last: RefCell<Option<(PathBuf, OwnedFd)>>,
     /// A mask of each kind that is mounted already: others are copies of it.
@@ -44,9 +53,7 @@ struct Build<'a> {
 }
 
 /// Builds the new root from the plan and switches to it.
-///
-/// `fetch` waits for the trees that the supervisor opens, none if we open ours ourselves.
-pub(crate) fn build(plan: &SandboxPlan, fetch: &dyn Fn() -> io::Result<Trees>) -> Result<OldRoot, Failure> {
+pub(crate) fn build(plan: &SandboxPlan, sources: Sources<'_>) -> Result<OldRoot, Failure> {
     let size = CString::new(plan.private_bytes.to_string()).unwrap_or_default();
     let options = [
         (c"size", size.as_c_str()),
@@ -82,8 +89,9 @@ pub(crate) fn build(plan: &SandboxPlan, fetch: &dyn Fn() -> io::Result<Trees>) -
     let build = Build {
         space,
         root,
+        sources,
         trees: OnceCell::new(),
-        fetch,
+        is_mapped: Cell::new(false),
         last: RefCell::default(),
         masks: RefCell::default(),
     };
@@ -133,13 +141,20 @@ impl Build<'_> {
                 self.file(relative(at), &contents)
             }
             MountStep::Bind {
-                from, at, kind, access, ..
+                from,
+                at,
+                kind,
+                access,
+                idmap,
             } => {
                 let target = self.mountpoint(relative(at), *kind)?;
-                match self.trees()?.get(number) {
-                    Some(tree) => attach(tree, &target),
-                    None => attach(&prepare(from, *access)?, &target),
+                let Some(tree) = self.trees()?.get(number) else {
+                    return attach(&prepare(from, *access)?, &target);
+                };
+                if idmap.is_some() && !self.is_mapped.replace(true) {
+                    fail(|| "owners".into(), (self.sources.mapped)())?;
                 }
+                attach(tree, &target)
             }
             MountStep::Private { at, name } => {
                 let target = self.mountpoint(relative(at), Kind::Dir)?;
@@ -178,7 +193,7 @@ impl Build<'_> {
 
     fn trees(&self) -> Result<&Trees, Failure> {
         if self.trees.get().is_none() {
-            let _ = self.trees.set(fail(|| "sources".into(), (self.fetch)())?);
+            let _ = self.trees.set(fail(|| "sources".into(), (self.sources.trees)())?);
         }
         Ok(self.trees.get_or_init(Trees::default))
     }

@@ -65,16 +65,17 @@ impl Trees {
     /// Those alone whose owners are mapped, for an engine that binds all others itself.
     pub(crate) fn prepare_mapped(plan: &SandboxPlan) -> Result<Self, Failure> {
         let mut trees = Self::prepare(plan)?;
-        let mapped = |number: &usize| {
-            let step = plan.mounts.get(*number);
-            matches!(step, Some(MountStep::Bind { idmap: Some(_), .. }))
-        };
-        trees.0.retain(|number, _| mapped(number));
+        trees.0.retain(|number, _| is_mapped(plan, *number));
         Ok(trees)
     }
 
-    /// Maps the owners of the trees that need it. `ready` holds a user namespace that has no map yet.
-    pub(crate) fn map_owners(&self, plan: &SandboxPlan, mut ready: Option<Holder>) -> Result<Holders, Failure> {
+    /// Has any of them an owner to map?
+    pub(crate) fn are_mapped(&self, plan: &SandboxPlan) -> bool {
+        self.0.keys().any(|number| is_mapped(plan, *number))
+    }
+
+    /// Maps the owners of the trees that need it. Init may hold them, and waits before it mounts one of these.
+    pub(crate) fn map_owners(&self, plan: &SandboxPlan) -> Result<Holders, Failure> {
         let mut holders = Holders::default();
         let mut maps: BTreeMap<IdMap, OwnedFd> = BTreeMap::new();
         for (number, tree) in &self.0 {
@@ -89,7 +90,7 @@ impl Trees {
                 error,
             };
             if !maps.contains_key(map) {
-                let holder = ready.take().map_or_else(Holder::start, Ok).map_err(about)?;
+                let holder = Holder::start().map_err(about)?;
                 let namespace = user_namespace(holder, *map, &plan.identity, &mut holders);
                 maps.insert(*map, namespace.map_err(about)?);
             }
@@ -97,12 +98,13 @@ impl Trees {
                 mount::set_idmap(tree.as_fd(), userns.as_fd()).map_err(about)?;
             }
         }
-        if let Some(mut unused) = ready {
-            unused.release();
-            holders.push(unused);
-        }
         Ok(holders)
     }
+}
+
+fn is_mapped(plan: &SandboxPlan, number: usize) -> bool {
+    let step = plan.mounts.get(number);
+    matches!(step, Some(MountStep::Bind { idmap: Some(_), .. }))
 }
 
 /// The binds of a plan whose sources the supervisor opens: all of root's, none of an ordinary user's.

@@ -4,11 +4,9 @@
 //! the tree by then or is about to, and the janitor removes what only someone outside can: cgroups and placeholders.
 
 use std::cell::OnceCell;
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -18,7 +16,7 @@ use super::{denials, placeholders, quarantine, setids};
 use crate::cgroup::{self, Facts};
 use crate::plan::{Containment, Records, SandboxPlan};
 use crate::sys::event::{self, Want};
-use crate::sys::process::{self, Change, Pid, Side};
+use crate::sys::process::{self, Pid, Side};
 use crate::sys::socket::Wait;
 use crate::sys::{fd, socket};
 use crate::workspace::Layer;
@@ -116,26 +114,24 @@ impl<'a> Janitor<'a> {
         self.tell(b"c", Some(carrier))
     }
 
-    /// Everything is clean but for empty groups: the janitor removes them, and may go.
+    /// Everything is clean but for empty groups: those go last, while the janitor still takes down the mounts.
     pub(super) fn dismiss(self, groups: Vec<PathBuf>) -> Leaving {
-        for path in &groups {
-            // A janitor that was killed is found out below, and one that was never there too.
-            let _ = self.tell(&[b"g", path.as_os_str().as_bytes()].concat(), None);
-        }
-        let _ = self.tell(b"d", None);
         let hired = self.hired.into_inner();
         Leaving { hired, groups }
     }
 
     fn tell(&self, word: &[u8], fd: Option<&OwnedFd>) -> io::Result<()> {
-        match self.hired.get() {
-            Some(hired) => socket::send(hired.socket.as_fd(), word, fd.map(AsFd::as_fd)),
-            None => Ok(()),
-        }
+        self.hired.get().map_or(Ok(()), |hired| hired.tell(word, fd))
     }
 }
 
-/// The janitor on its way out. Dropping this collects it.
+impl Hired {
+    fn tell(&self, word: &[u8], fd: Option<&OwnedFd>) -> io::Result<()> {
+        socket::send(self.socket.as_fd(), word, fd.map(AsFd::as_fd))
+    }
+}
+
+/// The janitor on its way out. Dropping this removes the groups, lets it go and collects it.
 #[must_use]
 #[derive(Debug)]
 pub struct Leaving {
@@ -145,13 +141,12 @@ pub struct Leaving {
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        let collected = self
-            .hired
-            .as_ref()
-            .map(|hired| process::wait(hired.pid.0, libc::__WALL));
-        if !matches!(collected, Some(Ok(Some((_, Change::Exited(0), _))))) {
-            // What cannot be removed now (a process in uninterruptible sleep) the next start tries again.
-            let _ = cgroup::remove_paths(&self.groups);
+        // What cannot be removed now (a process in uninterruptible sleep) the next start tries again.
+        let _ = cgroup::remove_paths(&self.groups);
+        if let Some(hired) = &self.hired {
+            // One that was killed is only to be collected.
+            let _ = hired.tell(b"d", None);
+            let _ = process::wait(hired.pid.0, libc::__WALL);
         }
     }
 }
@@ -175,7 +170,7 @@ fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan, since: Si
     let number = socket.as_raw_fd().unsigned_abs();
     let _ = fd::close_range(0, number.saturating_sub(1));
     let _ = fd::close_range(number + 1, fd::LAST);
-    let (mut locks, mut groups) = (Vec::new(), Vec::new());
+    let mut locks = Vec::new();
     let (mut tree, mut mounts, mut carrier) = (None, None, None);
     loop {
         if mounts.is_some() && is_over(socket, tree.as_ref()) {
@@ -186,14 +181,7 @@ fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan, since: Si
             Ok((word, Some(fd))) if word == b"t" => tree = Some(fd),
             Ok((word, Some(fd))) if word == b"c" => carrier = Some(fd),
             Ok((word, Some(fd))) if word == b"m" => mounts = Some(fd),
-            Ok((word, None)) if word == b"d" => {
-                let removed = cgroup::remove_paths(&groups);
-                process::exit_now(i32::from(removed.is_err()))
-            }
-            Ok((word, None)) if word.first() == Some(&b'g') => {
-                let path = word.get(1..).unwrap_or_default();
-                groups.push(PathBuf::from(OsStr::from_bytes(path)));
-            }
+            Ok((word, None)) if word == b"d" => process::exit_now(0),
             // The supervisor is dead.
             Ok(_) | Err(_) => break,
         }

@@ -2,42 +2,34 @@
 //!
 //! A network namespace takes as long as all the mounts. A user's belongs to the user namespace of the run and has to wait for
 //! that; root's own belongs to nobody inside, not even its settings in `/proc/sys`. With doors in it, init must be able to open
-//! them. A user namespace serves to map the owner of the project; it must not be the one that the network belongs to, in which the
-//! sandbox's user would be root.
+//! them.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use crate::plan::{Namespace, SandboxPlan};
-use crate::sys::errand::{Holder, NetworkMaker};
+use crate::sys::errand::NetworkMaker;
 use crate::sys::{net, process};
 
-/// Both on their way. Dropping it waits for their end.
+/// On its way. Dropping it waits for its end.
 #[derive(Debug)]
 pub struct Scout {
     network: NetworkMaker,
-    holder: Holder,
 }
 
 impl Scout {
     /// Sends it, if we are root. The process must have one thread.
     #[must_use]
     pub fn send() -> Option<Self> {
-        let send = || -> io::Result<Self> {
-            Ok(Self {
-                network: NetworkMaker::start()?,
-                holder: Holder::start()?,
-            })
-        };
         // What cannot be had ahead is made later, or is said to be missing then.
-        (process::geteuid() == 0).then(|| send().ok()).flatten()
+        let network = (process::geteuid() == 0).then(NetworkMaker::start)?.ok()?;
+        Some(Self { network })
     }
 
-    /// The network namespace, if the plan can use one that was made ahead, and a process for its user namespace.
-    pub(super) fn report(self, plan: &SandboxPlan) -> (Option<OwnedFd>, Holder) {
+    /// The network namespace, if the plan can use one that was made ahead.
+    pub(super) fn report(self, plan: &SandboxPlan) -> Option<OwnedFd> {
         let fits = plan.namespaces.contains(&Namespace::Net) && plan.doors.list.is_empty();
-        let network = self.network.finish().ok().filter(|_| fits);
-        (network, self.holder)
+        self.network.finish().ok().filter(|_| fits)
     }
 }
 

@@ -19,7 +19,6 @@ use crate::plan::{Containment, Namespace, SandboxPlan};
 use crate::receipt::Attempt;
 use crate::seccomp;
 use crate::sys::canary::Bait;
-use crate::sys::errand::Holder;
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::{fd, path};
 use crate::workspace::Layer;
@@ -90,8 +89,8 @@ pub(super) fn start(
         has_network: false,
         maker: records.map(Records::maker).cloned(),
     };
-    let (network, ready) = building.scout.take().map(|scout| scout.report(plan)).unzip();
-    let abroad = network.flatten().as_ref().and_then(Abroad::go);
+    let network = building.scout.take().and_then(|scout| scout.report(plan));
+    let abroad = network.as_ref().and_then(Abroad::go);
     inheritance.has_network = abroad.is_some();
     // The cgroup namespace comes later, from inside: its root must be the group that the child has entered by then. So
     // does the network namespace, which would keep us waiting here.
@@ -115,11 +114,6 @@ pub(super) fn start(
     match side {
         Side::Child => {
             drop((ours, alive_write, v2, bait, abroad));
-            if let Some(mut ready) = ready {
-                // It ends when nobody holds the other end of its pipe any more, and is not ours to wait for.
-                ready.release();
-                std::mem::forget(ready);
-            }
             if let Some(janitor) = caller.janitor.raw_socket().map(i32::unsigned_abs) {
                 // It would keep the janitor from seeing that the supervisor is dead.
                 let _ = fd::close_range(janitor, janitor);
@@ -147,7 +141,7 @@ pub(super) fn start(
                 .map_or(Ok(()), Abroad::come_home)
                 .map_err(named("network namespace"))
                 .and_then(|()| admit(plan, &mut child, caller.layers))
-                .and_then(|()| hand_over(plan, &child, ready))
+                .and_then(|()| hand_over(plan, &child))
                 .and_then(|holders| {
                     building.meanwhile()?;
                     entrust(&child, caller).map(|()| holders)
@@ -233,11 +227,15 @@ fn entrust(child: &Child, caller: &Caller<'_>) -> Result<(), LaunchError> {
 }
 
 /// Opens what only we can, for a child that has begun meanwhile.
-fn hand_over(plan: &SandboxPlan, child: &Child, ready: Option<Holder>) -> Result<Holders, LaunchError> {
+fn hand_over(plan: &SandboxPlan, child: &Child) -> Result<Holders, LaunchError> {
+    let named = |error| LaunchError::step("sources", error);
     let trees = Trees::prepare(plan)?;
-    let holders = trees.map_owners(plan, ready)?;
-    let handed = trees.hand_over(child.control.as_fd());
-    handed.map_err(|error| LaunchError::step("sources", error))?;
+    trees.hand_over(child.control.as_fd()).map_err(named)?;
+    // It has others to mount before it needs these.
+    let holders = trees.map_owners(plan)?;
+    if trees.are_mapped(plan) {
+        Order::Mapped.send(child.control.as_fd()).map_err(named)?;
+    }
     Ok(holders)
 }
 

@@ -17,7 +17,7 @@ use crate::sys::{mount, path};
 /// detaches them first.
 pub fn stage_trees(plan: &SandboxPlan, dir: &Path, engine: Pid) -> Result<(), LaunchError> {
     let trees = Trees::prepare_mapped(plan)?;
-    let holders = trees.map_owners(plan, None)?;
+    let holders = trees.map_owners(plan)?;
     let mut places = Vec::new();
     for number in 0..plan.mounts.len() {
         let Some(tree) = trees.get(number) else { continue };
