@@ -5,8 +5,8 @@ use std::time::Duration;
 use glee_tests::{Caller, claims, wait_until};
 use serde_json::{Value, json};
 
-use crate::inside::{LONG, NESTING, answers, background, becomes, call, endpoints, stub, trusted};
-use crate::support::{Client, Place, peak_memory};
+use crate::inside::{LONG, NESTING, answers, background, becomes, call, endpoints, stub, trusted, watched};
+use crate::support::{Client, Place};
 
 /// In KiB, of the process behind the endpoint.
 const MOST_MEMORY: u64 = 200 * 1024;
@@ -102,22 +102,8 @@ fn unread(caller: Caller) {
     at.world.file("@PROJECT/unread.py", UNREAD);
     let mut client = at.client();
     let orders = "stub: shell /usr/bin/python3 unread.py\nstub: mcp tools/list";
-    let id = client.begin("tools/call", json!({ "name": "glee_task", "arguments": stub(orders) }));
-    let (mut peak, mut answer) = (0, None);
-    let ended = wait_until(Duration::from_secs(120), || {
-        for pid in endpoints(&at) {
-            let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-            if status.contains("VmHWM:") {
-                peak = peak.max(peak_memory(pid));
-            }
-        }
-        answer = client
-            .next(Duration::from_millis(20))
-            .filter(|message| message["id"] == json!(id));
-        answer.is_some()
-    });
-    assert!(ended, "it takes too long");
-    let output = answer.expect("an answer")["result"]["structuredContent"]["output"].to_string();
+    let (answer, peak) = watched(&at, &mut client, orders);
+    let output = answer["output"].to_string();
     assert!(
         output.contains("over") && output.contains("glee_agents_list"),
         "{output}"

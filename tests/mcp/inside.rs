@@ -103,6 +103,26 @@ fn state(client: &mut Client, id: &Value) -> String {
     view["state"].as_str().expect("a state").to_owned()
 }
 
+/// What a task with these orders answers, and the most memory that its endpoint held meanwhile, in KiB.
+pub(crate) fn watched(at: &Place, client: &mut Client, orders: &str) -> (Value, u64) {
+    let id = client.begin("tools/call", json!({ "name": "glee_task", "arguments": stub(orders) }));
+    let (mut peak, mut answer) = (0, None);
+    let ended = wait_until(Duration::from_secs(120), || {
+        for pid in endpoints(at) {
+            let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            if status.contains("VmHWM:") {
+                peak = peak.max(peak_memory(pid));
+            }
+        }
+        answer = client
+            .next(Duration::from_millis(20))
+            .filter(|message| message["id"] == json!(id));
+        answer.is_some()
+    });
+    assert!(ended, "it takes too long");
+    (answer.expect("an answer")["result"]["structuredContent"].clone(), peak)
+}
+
 #[track_caller]
 pub(crate) fn becomes(client: &mut Client, id: &Value, wanted: &str) {
     let reached = wait_until(LONG, || state(client, id) == wanted);
@@ -606,22 +626,7 @@ fn hostile(caller: Caller) {
     at.world.file("@PROJECT/attack.py", ATTACK);
     let mut client = at.client();
     let orders = "stub: mcp tools/list\nstub: shell /usr/bin/python3 attack.py\nstub: mcp tools/list";
-    let id = client.begin("tools/call", json!({ "name": "glee_task", "arguments": stub(orders) }));
-    let (mut peak, mut answer) = (0, None);
-    let ended = wait_until(Duration::from_secs(120), || {
-        for pid in endpoints(&at) {
-            let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-            if status.contains("VmHWM:") {
-                peak = peak.max(peak_memory(pid));
-            }
-        }
-        answer = client
-            .next(Duration::from_millis(20))
-            .filter(|message| message["id"] == json!(id));
-        answer.is_some()
-    });
-    assert!(ended, "it takes too long");
-    let answer = answer.expect("an answer")["result"]["structuredContent"].clone();
+    let (answer, peak) = watched(&at, &mut client, orders);
     let lines: Vec<&str> = answer["output"]
         .as_str()
         .unwrap_or_else(|| panic!("{answer}"))
