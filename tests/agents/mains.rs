@@ -138,7 +138,8 @@ claims! {
             Turn::Call(tool(at, "glee_task_list"), json!({})),
             Turn::text("that was all"),
         ];
-        let (ran, _) = delegate(at, vec![Turn::text("the word is mango-4711")], turns, "");
+        // Its model must outlive the main agent, as it does.
+        let (ran, _model) = delegate(at, vec![Turn::text("the word is mango-4711")], turns, "");
         ran.succeeded(at);
         let said = told_last(&ran);
         assert!(said.contains("task_id") && said.contains("a part of it"), "{said}");
