@@ -354,31 +354,31 @@ claims! {
     }
 }
 
-/// A mount in the project is copied for root, and refused by name for others, whom the kernel does not let look under it.
-mod nested {
+mod memory {
     use super::*;
 
     #[test]
     fn directories_that_the_kernel_forgot_meanwhile_have_not_changed() {
         let at = Place::of(glee_tests::Caller::Root);
-        at.host(
-            "mkdir -p a/b/c; echo 1 > a/b/c/file; (for n in 1 2 3; do sleep 0.3; echo 2 > /proc/sys/vm/drop_caches; done) > /dev/null 2>&1 &",
-        );
-        let (seen, report) = cow(
-            &at,
-            "workspace",
-            "stat -c %i a/b; sleep 1.5; stat -c %i a/b; echo new > new",
-        );
-        let numbers: Vec<&str> = seen.stdout.lines().collect();
-        assert_ne!(numbers[0], numbers[1], "the kernel forgot nothing");
-        let listed: Vec<&Value> = report["changed_files"]
-            .as_array()
-            .expect("a list")
-            .iter()
-            .map(|row| &row["path"])
-            .collect();
-        assert_eq!(listed, [&json!("new")]);
+        at.host("mkdir -p a/b/c; echo 1 > a/b/c/file");
+        // It forgets what nobody looks at just then, which may take more than one try.
+        let forgotten = (0..20).any(|_| {
+            at.host("(sleep 0.2; echo 2 > /proc/sys/vm/drop_caches) > /dev/null 2>&1 &");
+            let script = "stat -c %i a/b; sleep 0.6; stat -c %i a/b; echo new > new";
+            let (seen, report) = cow(&at, "workspace", script);
+            let rows = report["changed_files"].as_array().expect("a list");
+            let listed: Vec<&Value> = rows.iter().map(|row| &row["path"]).collect();
+            assert_eq!(listed, [&json!("new")], "{}", seen.stderr);
+            let numbers: Vec<&str> = seen.stdout.lines().collect();
+            numbers[0] != numbers[1]
+        });
+        assert!(forgotten, "the kernel forgot nothing");
     }
+}
+
+/// A mount in the project is copied for root, and refused by name for others, whom the kernel does not let look under it.
+mod nested {
+    use super::*;
 
     const SCRIPT: &str = "mkdir -p @PROJECT/sub; mount -t tmpfs none @PROJECT/sub; echo one > @PROJECT/sub/file; chown -R $OWNER @PROJECT
         as_caller @BIN run --policy workspace --workspace cow -- sh -c 'cat sub/file; echo two > sub/file; cat sub/file'
