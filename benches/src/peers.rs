@@ -43,6 +43,24 @@ pub fn glee(place: &Place, command: &[&str]) -> Result<Subject, BenchError> {
 /// The same namespaces and mounts as `restricted`; no Landlock, no seccomp filter, no report.
 pub fn bwrap(place: &Place, command: &[&str]) -> Result<Subject, BenchError> {
     let (project, home) = (place.project(), place.home());
+    let mut args = walls(&home);
+    push(&mut args, "--ro-bind", &[&project, &project]);
+    around(args, command, &project, &home)
+}
+
+/// The same with the project writable and the user's Rust toolchain, as in `workspace`; nothing in it is kept from writing.
+pub fn bwrap_workspace(project: &Path, home: &Path, command: &[&str]) -> Result<Subject, BenchError> {
+    let mut args = walls(home);
+    for name in [".cargo", ".rustup"] {
+        let dir = home.join(name);
+        push(&mut args, "--ro-bind-try", &[&dir, &dir]);
+    }
+    push(&mut args, "--bind", &[project, project]);
+    around(args, command, project, home)
+}
+
+/// All of it but the project.
+fn walls(home: &Path) -> Vec<OsString> {
     let mut args: Vec<OsString> = vec![
         "--unshare-all".into(),
         "--new-session".into(),
@@ -60,13 +78,16 @@ pub fn bwrap(place: &Place, command: &[&str]) -> Result<Subject, BenchError> {
     }
     push(&mut args, "--proc", &["/proc".as_ref()]);
     push(&mut args, "--dev", &["/dev".as_ref()]);
-    for path in [Path::new("/tmp"), Path::new("/var/tmp"), &home] {
+    for path in [Path::new("/tmp"), Path::new("/var/tmp"), home] {
         push(&mut args, "--tmpfs", &[path]);
     }
-    push(&mut args, "--ro-bind", &[&project, &project]);
-    push(&mut args, "--chdir", &[&project]);
+    args
+}
+
+fn around(mut args: Vec<OsString>, command: &[&str], project: &Path, home: &Path) -> Result<Subject, BenchError> {
+    push(&mut args, "--chdir", &[project]);
     args.push("--".into());
-    Ok(Subject::new("bwrap", place::program("bwrap")?, &project, &home)
+    Ok(Subject::new("bwrap", place::program("bwrap")?, project, home)
         .args(args)
         .args(command))
 }

@@ -1,4 +1,5 @@
-//! Real work, generated: a large git tree, a small cargo workspace, C files, a node script that reads many files.
+//! Real work: a large git tree, a small cargo workspace, C files, a node script that reads many files, all generated; and a crate of
+//! this project with what it depends on.
 //!
 //! Every workload has one directory per side. A shared one would let the two sides invalidate each other's caches:
 //! git keeps owner and inode of every file in its index and hashes the file again when they differ.
@@ -19,16 +20,19 @@ const FUNCTIONS: usize = 150;
 pub enum Work {
     GitStatus,
     CargoBuild,
+    /// Of what people wait for: some fifty crates, from the user's store.
+    CrateBuild,
     NodeRead,
 }
 
 impl Work {
-    pub const ALL: [Work; 3] = [Work::GitStatus, Work::CargoBuild, Work::NodeRead];
+    pub const ALL: [Work; 4] = [Work::GitStatus, Work::CargoBuild, Work::CrateBuild, Work::NodeRead];
 
     pub fn name(self) -> &'static str {
         match self {
             Work::GitStatus => "git",
             Work::CargoBuild => "cargo",
+            Work::CrateBuild => "crate",
             Work::NodeRead => "node",
         }
     }
@@ -36,7 +40,8 @@ impl Work {
     pub fn describe(self, files: usize) -> String {
         match self {
             Work::GitStatus => format!("git status, {files} files"),
-            Work::CargoBuild => format!("cargo build, {} crates", CRATES + 1),
+            Work::CargoBuild => format!("cargo build, {} small crates", CRATES + 1),
+            Work::CrateBuild => "cargo build, glee-policy".to_owned(),
             Work::NodeRead => format!("node reads {files} files"),
         }
     }
@@ -44,7 +49,7 @@ impl Work {
     pub fn command(self) -> &'static [&'static str] {
         match self {
             Work::GitStatus => &["git", "status", "--porcelain"],
-            Work::CargoBuild => &["cargo", "build", "--offline", "--quiet"],
+            Work::CargoBuild | Work::CrateBuild => &["cargo", "build", "--offline", "--quiet"],
             Work::NodeRead => &["node", "read.js"],
         }
     }
@@ -52,7 +57,7 @@ impl Work {
     /// What must not be there when the work begins.
     pub fn fresh(self, dir: &Path) -> Option<PathBuf> {
         match self {
-            Work::CargoBuild => Some(dir.join("target")),
+            Work::CargoBuild | Work::CrateBuild => Some(dir.join("target")),
             Work::GitStatus | Work::NodeRead => None,
         }
     }
@@ -67,6 +72,7 @@ impl Work {
                 git(dir, &["commit", "--quiet", "--message", "everything"])
             }
             Work::CargoBuild => write_workspace(dir),
+            Work::CrateBuild => copy_crate(dir),
             Work::NodeRead => {
                 write_tree(&dir.join("files"), files, 32)?;
                 write(&dir.join("read.js"), READ_JS)
@@ -123,6 +129,37 @@ fn write_workspace(dir: &Path) -> Result<(), BenchError> {
     main.push_str("    println!(\"{sum}\");\n}\n");
     write(&dir.join("Cargo.toml"), &manifest)?;
     write(&dir.join("src/main.rs"), &main)
+}
+
+/// The policy crate in a workspace of its own. What it depends on was fetched when this program was built.
+fn copy_crate(dir: &Path) -> Result<(), BenchError> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let manifest = own.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest).map_err(BenchError::io("read", &manifest))?;
+    let alone = text.lines().map(|line| match line {
+        line if line.starts_with("members = ") => "members = [\"policy\"]",
+        line => line,
+    });
+    write(
+        &dir.join("Cargo.toml"),
+        &alone.flat_map(|line| [line, "\n"]).collect::<String>(),
+    )?;
+    for name in ["Cargo.lock", "policy", "sandbox-profiles"] {
+        copy(&own.join(name), &dir.join(name))?;
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), BenchError> {
+    if !from.is_dir() {
+        return fs::copy(from, to).map(drop).map_err(BenchError::io("copy", from));
+    }
+    fs::create_dir_all(to).map_err(BenchError::io("make", to))?;
+    for entry in fs::read_dir(from).map_err(BenchError::io("list", from))? {
+        let name = entry.map_err(BenchError::io("list", from))?.file_name();
+        copy(&from.join(&name), &to.join(&name))?;
+    }
+    Ok(())
 }
 
 fn library() -> String {

@@ -156,6 +156,21 @@ impl Glob {
         self.walk(dir).any(|alive| alive.more)
     }
 
+    /// How many names at the end of a path decide whether it matches; `None` if those above count as well. What lies below
+    /// a match is not asked about.
+    #[must_use]
+    pub fn tail(&self) -> Option<usize> {
+        self.alternatives.iter().try_fold(0, |most, parts| {
+            let (names, open) = match parts.as_slice() {
+                // `**` at the end was written out.
+                [Part::AnyDepth, names @ .., Part::AnyDepth, Part::Name(last)] if *last == [Token::Many] => (names, 1),
+                [Part::AnyDepth, names @ ..] => (names, 0),
+                [] | [Part::Name(_), ..] => return None,
+            };
+            (!names.contains(&Part::AnyDepth)).then(|| most.max(names.len() + open))
+        })
+    }
+
     fn walk<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = Alive> + 'a {
         self.alternatives.iter().map(|parts| run(parts, path))
     }

@@ -187,3 +187,19 @@ proptest! {
         let _ = unescape(&pattern);
     }
 }
+
+#[test]
+fn only_the_end_of_a_path_counts_where_a_pattern_begins_anywhere() {
+    for (pattern, tail) in [
+        ("**/.env", Some(1)),
+        ("**/{.env,a/b}", Some(2)),
+        ("**/secrets/*", Some(2)),
+        ("**/secrets/**", Some(2)),
+        ("a/*/token", None),
+        ("a/**/token", None),
+        ("**/a/**/b", None),
+        ("{**/a,b/*}", None),
+    ] {
+        assert_eq!(Glob::new(pattern).unwrap().tail(), tail, "{pattern}");
+    }
+}

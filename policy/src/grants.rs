@@ -4,7 +4,8 @@
 //! does not reach into a `.glee` directory below it, where sessions, policies and trust live: it only reads there. Who wants
 //! to write there names a path at or below `.glee`, or opts out with `unprotect: [".glee"]`.
 //! INVARIANT: a normalised list is sorted by path and no entry follows from those above it, but for a required grant below
-//! a preferred one that does not exist: its absence still refuses the run.
+//! a preferred one that does not exist (its absence still refuses the run), and one in a private place below a grant of `/`,
+//! which does not mean what lies there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
@@ -12,6 +13,14 @@ use std::path::{Component, Path};
 use crate::resolved::{Deny, DenyTarget, FsAccess, Grant, Mode, ResolvedPolicy};
 
 const GLEE: &str = ".glee";
+/// A sandbox has its own of these, unless they are granted by name: "everything" does not mean them.
+pub const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
+/// Does the path lie in a place of which every sandbox has its own?
+#[must_use]
+pub fn in_private_place(path: &Path) -> bool {
+    PRIVATE.iter().any(|place| path.starts_with(place))
+}
 
 /// How far a grant to write reaches below its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,9 +114,10 @@ pub fn normalise(mut grants: Vec<Grant>, reach: Reach) -> Vec<Grant> {
         {
             above.pop();
         }
+        let means = |top: &Grant| top.path.as_path() != Path::new("/") || !in_private_place(path);
         let gives = |i: &usize| {
             kept.get(*i)
-                .is_some_and(|top| reach.access(top, path) >= Some(grant.access))
+                .is_some_and(|top| means(top) && reach.access(top, path) >= Some(grant.access))
         };
         let implied_by = above.iter().rev().copied().find(gives);
         match implied_by.and_then(|i| kept.get_mut(i)) {

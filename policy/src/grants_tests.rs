@@ -25,6 +25,13 @@ fn a_grant_that_follows_from_one_above_is_dropped() {
 }
 
 #[test]
+fn everything_does_not_mean_what_lies_in_a_private_place() {
+    let text = "fs: {read: [/, /a, /tmp/p, /tmp/p/q, /var/tmp, /var/log, /dev/shm/x, /tmpfile], write: []}";
+    let expected = ["/", "/dev/shm/x", "/tmp/p", "/var/tmp"];
+    assert_eq!(listed(text), expected.map(|path| (path.to_owned(), "read")));
+}
+
+#[test]
 fn a_grant_to_write_does_not_reach_into_glee() {
     let text = "fs: {read: [], write: [., .glee/agent_sessions/, .glee/a, .glee/a/b, src]}";
     let kept = [

@@ -79,8 +79,9 @@ pub fn address(host: &str, port: u16) -> String {
 
 /// `unprotect: [".git/hooks"]`
 #[must_use]
-pub fn unprotect(name: &str) -> String {
-    format!("unprotect: [{}]", quoted(name))
+pub fn unprotect(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+    format!("unprotect: [{}]", names.join(", "))
 }
 
 /// `remove fs.deny "**/.env"`

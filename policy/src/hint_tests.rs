@@ -87,6 +87,6 @@ fn names_and_hosts_are_written_as_the_policy_reads_them() {
     );
     assert_eq!(address("10.0.0.5", 443), "network: {allow: [\"10.0.0.5:443\"]}");
     assert_eq!(network("api.example.org", 0), None);
-    assert_eq!(unprotect(".git/hooks"), "unprotect: [\".git/hooks\"]");
+    assert_eq!(unprotect(&[".git/hooks"]), "unprotect: [\".git/hooks\"]");
     assert_eq!(without("fs.deny", "**/.env"), "remove fs.deny \"**/.env\"");
 }

@@ -15,6 +15,8 @@ pub enum PathProblem {
     NotAbsolute,
     #[error("leads out of the project through a symbolic link in it")]
     LeadsOut,
+    #[error("leads to a hidden name in the project, or to all of it, through a symbolic link in it")]
+    LeadsToRules,
     #[error(
         "passes through a symbolic link that a command could replace, since `fs.write` grants the directory it lies in"
     )]
@@ -31,7 +33,9 @@ impl PathProblem {
             }
             Self::Pattern => "a directory is granted with everything below it: write the directory",
             Self::NotAbsolute => "write an absolute path",
-            Self::LeadsOut => "links in a project are a stranger's word: write the path that is meant",
+            Self::LeadsOut | Self::LeadsToRules => {
+                "links in a project are a stranger's word: write the path that is meant"
+            }
             Self::Replaceable => "write the path that is meant, without the link",
         }
     }

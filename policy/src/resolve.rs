@@ -215,6 +215,17 @@ fn leads_out(rule: &PathRule, walk: &Walk, host: &dyn Host) -> bool {
         .is_some_and(|path| path.starts_with(project) && !walk.path.starts_with(project))
 }
 
+/// Does a link in the project make a grant for writing one of a hidden name there, or of the whole? Hooks, settings of editors and
+/// agents, and start-up files have such names: who means one of them writes it.
+pub(crate) fn leads_to_rules(walk: &Walk, access: FsAccess, project: &Path) -> bool {
+    let by_link = walk.links.iter().any(|(at, _)| at.starts_with(project));
+    let hidden = |inside: &Path| {
+        let mut names = inside.components().map(|part| part.as_os_str().as_encoded_bytes());
+        inside.as_os_str().is_empty() || names.any(|name| name.starts_with(b"."))
+    };
+    access == FsAccess::ReadWrite && by_link && walk.path.strip_prefix(project).is_ok_and(hidden)
+}
+
 /// Grants whose path no command can lead elsewhere, and the others: a link on the way lies in what a grant lets it write,
 /// and ends outside of that. The next run would grant whatever the link then says.
 pub(crate) fn fixed(grants: Vec<Grant>) -> (Vec<Grant>, Vec<Grant>) {
@@ -247,14 +258,19 @@ fn grant(key: &str, access: FsAccess, rule: &PathRule, host: &dyn Host) -> Resul
     let Some(walk) = locate(key, rule, &rule.written, host)? else {
         return Ok(None);
     };
-    if leads_out(rule, &walk, host) {
+    let problem = if leads_out(rule, &walk, host) {
+        Some(PathProblem::LeadsOut)
+    } else {
+        leads_to_rules(&walk, access, host.project()).then_some(PathProblem::LeadsToRules)
+    };
+    if let Some(problem) = problem {
         return match rule.need {
             Need::Preferred => Ok(None),
             Need::Required => Err(PolicyError::BadPath {
                 at: rule.origin.clone(),
                 key: key.to_owned(),
                 path: rule.written.clone(),
-                problem: PathProblem::LeadsOut,
+                problem,
             }),
         };
     }

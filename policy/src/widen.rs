@@ -15,7 +15,7 @@ use crate::injection::{is_injection, is_injection_prefix};
 use crate::names::NamePattern;
 use crate::origin::{Origin, Source};
 use crate::paths::absolute;
-use crate::resolve::{Host, fixed, host_path, replaceable_link};
+use crate::resolve::{Host, fixed, host_path, leads_to_rules, replaceable_link};
 use crate::resolved::{FsAccess, Grant, LeftOut, Need, Network, ResolvedPolicy};
 
 /// What the invoking person adds.
@@ -142,7 +142,7 @@ fn grant(
     // Typed, but not what was meant: the project has put a link under that name.
     let project = host.project();
     let through_the_project = walk.links.iter().any(|(at, _)| at.starts_with(project));
-    if through_the_project && !walk.path.starts_with(project) {
+    if through_the_project && (!walk.path.starts_with(project) || leads_to_rules(&walk, access, project)) {
         return Err(PolicyError::FlagLeadsOut {
             at: origin,
             flag: flag.into(),

@@ -139,10 +139,12 @@ claims! {
             Turn::text("that was all"),
         ];
         // Its model must outlive the main agent, as it does.
-        let (ran, _model) = delegate(at, vec![Turn::text("the word is mango-4711")], turns, "");
+        let (ran, model) = delegate(at, vec![Turn::text("the word is mango-4711")], turns, "");
         ran.succeeded(at);
         let said = told_last(&ran);
         assert!(said.contains("task_id") && said.contains("a part of it"), "{said}");
+        // The next configuration names another model.
+        assert!(wait_until(LONG, || !model.asked().is_empty()), "the task did not start");
         let id = tasks(at)[0]["task_id"].as_str().expect("an id").to_owned();
         let result = vec![Turn::Call(tool(at, "glee_task_result"), json!({ "task_id": id, "wait_ms": 60_000 })), Turn::text("that was all")];
         let (ran, _) = delegate(at, vec![Turn::text("unused")], result, "");

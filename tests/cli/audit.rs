@@ -146,6 +146,8 @@ claims! {
             ("sed -i '5,$d' LOG", "audit-000001.jsonl:5: entry 5"),
             ("truncate -s -100 LOG", "audit-000001.jsonl:6: entry 6"),
             ("sed -i '2a\\{\"n\":3}' LOG", "audit-000001.jsonl:3"),
+            ("echo '{\"n\":1}' >> LOG", "audit-000001.jsonl:7"),
+            ("tail -n 1 LOG > @OUT/last; cat @OUT/last >> LOG", "audit-000001.jsonl:7"),
             (": > LOG", "audit-000001.jsonl:1: entry 1"),
             ("rm LOG", "audit-000001.jsonl:1: entry 1"),
             ("rm @STATE/glee/head", "head"),
@@ -194,6 +196,21 @@ claims! {
         runs(at, &["--", "true"]);
         assert!(is_whole(at).starts_with("note: audit-000001.jsonl:3: an unfinished line, which entry 3 closed"));
         assert_eq!(events(at), ["started", "ended", "none", "repaired", "started", "ended"]);
+    }
+
+    fn a_line_that_no_writer_left_stays_found_whatever_is_run_afterwards(at) {
+        let log = "@STATE/glee/audit-000001.jsonl";
+        for line in ["echo '{\"n\":1}'", "tail -n 1 LOG"] {
+            at.host("rm -rf @STATE");
+            runs(at, &["--", "true"]);
+            at.host(&format!("{line} > @OUT/line; cat @OUT/line >> LOG").replace("LOG", log));
+            is_broken_at(at, "audit-000001.jsonl:3");
+            for _ in 0..2 {
+                runs(at, &["--", "true"]);
+                is_broken_at(at, "audit-000001.jsonl:3");
+            }
+            assert!(events(at).contains(&"repaired".to_owned()));
+        }
     }
 
     fn only_the_owner_can_read_it(at) {

@@ -55,6 +55,17 @@ fn refused(at: &Place, words: &[&str]) {
 }
 
 claims! {
+    fn two_results_make_no_repository_of_the_project(at) {
+        let parts = ["echo 'ref: refs/heads/main' > HEAD", "mkdir -p objects refs/heads; touch objects/k refs/heads/k; \
+            printf '[core]\nrepositoryformatversion = 0\nbare = false\nworktree = .\nfsmonitor = \"touch pwned; false\"\n' > config"];
+        for script in parts {
+            let (_, report) = cow(at, "workspace", script);
+            let seen = at.seen(["runs", "apply", report["run_id"].as_str().expect("an id")]);
+            assert_eq!(seen.status, 0, "{}", seen.stderr);
+        }
+        assert_eq!(at.host("git status > /dev/null 2>&1 || ls"), "HEAD.set-aside\nconfig\nobjects\nrefs\n");
+    }
+
     fn shared_changes_the_project_and_cow_does_not(at) {
         at.host(REPOSITORY);
         let before = at.listing();

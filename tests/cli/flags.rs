@@ -33,6 +33,22 @@ claims! {
         assert_eq!(at.host("cat @OUT/two"), "changed\n");
     }
 
+    fn a_name_that_a_link_of_the_project_leads_to_what_the_host_obeys_is_refused(at) {
+        at.host("git init -q .; mkdir .claude src; ln -s .git/hooks build; ln -s .claude out; ln -s . all; ln -s src fine");
+        for name in ["build", "out", "all"] {
+            let seen = at.seen(["run", "--write", name, "--", "true"]);
+            assert_eq!(seen.status, 125, "{name}: {}", seen.stderr);
+            assert!(seen.stderr.contains("through a symbolic link in the project"), "{}", seen.stderr);
+            at.world.file("@OUT/p.yml", &format!("fs: {{read: ['.'], write: ['{name}']}}\n"));
+            let seen = at.seen(["run", "--policy", "@OUT/p.yml", "--", "true"]);
+            assert_eq!(seen.status, 125, "{name}: {}", seen.stderr);
+        }
+        let seen = at.seen(["run", "--write", "fine", "--", "sh", "-c", "echo x > fine/file"]);
+        assert_eq!(seen.whole(), (0, "", ""));
+        let seen = at.seen(["run", "--write", ".claude", "--", "sh", "-c", "echo x > .claude/file"]);
+        assert_eq!(seen.whole(), (0, "", ""), "somebody's own word");
+    }
+
     fn a_name_that_a_link_of_the_project_leads_out_is_refused_with_the_path_to_type(at) {
         at.world.file("@OUT/private/key", "secret\n");
         at.world.link(&at.world.fill("@OUT/private"), "@PROJECT/out");

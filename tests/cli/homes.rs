@@ -106,3 +106,24 @@ claims! {
         assert_eq!((seen.code(), seen.out().as_str(), seen.err().as_str()), (Some(0), "ran\n", ""));
     }
 }
+
+/// After `sudo` HOME is not what lies in the project: the table of users knows whose home it is.
+#[test]
+fn a_home_is_known_by_the_table_of_users() {
+    let at = Place::of(glee_tests::Caller::Root);
+    for name in [".bashrc", ".config/systemd/user/x.service", ".ssh/authorized_keys"] {
+        let path = format!("/root/{name}");
+        let call = [
+            "policy",
+            "explain",
+            "workspace",
+            "--project",
+            "/root",
+            "--path",
+            &path,
+            "--write",
+        ];
+        let seen = at.call(call).env("HOME", "@OUT").go();
+        assert_eq!(seen.code(), Some(1), "{name}: {}", seen.out());
+    }
+}

@@ -1,7 +1,8 @@
 //! What is left after a run, however it ends: nothing.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -153,6 +154,23 @@ fn leaves_no_temporary_file(at: &Place, script: &str, end: &str) {
 }
 
 claims! {
+    fn a_directory_that_the_command_closes_keeps_nothing_of_ours(at) {
+        at.host("git init -q .; mkdir out");
+        for (mode, report) in [("555", "r.json"), ("0", "out/r.json"), ("0", "r.json")] {
+            let before = at.contents();
+            let script = format!("chmod {mode} .git out .");
+            let seen = at.seen(["run", "--policy", "workspace", "--report", report, "--", "sh", "-c", &script]);
+            assert_eq!((seen.status, seen.stderr.as_str()), (0, ""));
+            for dir in [".", ".git", "out"].map(|name| at.project().join(name)) {
+                let found = fs::metadata(&dir).expect("it is there").mode() & 0o7777;
+                assert_eq!(format!("{found:o}"), mode, "the command's own word for {}", dir.display());
+                fs::set_permissions(&dir, Permissions::from_mode(0o755)).expect("we may");
+            }
+            at.host(&format!("test -s {report}; rm {report}"));
+            assert_eq!(at.contents(), before);
+        }
+    }
+
     fn a_run_that_ends_by_itself_leaves_nothing(at) {
         let mounted = mounts_of(at);
         let (running, cgroups) = started(at, &["--policy", "workspace"], &tree(at).replace("wait", "sleep 0.5"));

@@ -50,6 +50,28 @@ claims! {
         assert!(seen.status != 0 && seen.stdout.is_empty() && seen.stderr.contains("`nosuch`"), "{seen:?}");
     }
 
+    fn policy_explain_refuses_what_is_no_name_and_says_what_was_meant(at) {
+        for (flag, text, word) in [
+            ("--syscall", "nosuch", "`nosuch` is not a system call"),
+            ("--syscall", "", "`` is not a system call"),
+            ("--syscall", "MOUNT", "did you mean `mount`?"),
+            ("--syscall", "sys_mount", "did you mean `mount`?"),
+            ("--env", "", "not the name of a variable"),
+            ("--env", "A=B", "not the name of a variable"),
+            ("--env", "A B", "not the name of a variable"),
+            ("--env", "LC_*", "not the name of a variable"),
+            ("--net", "a b:443", "names no host"),
+        ] {
+            let seen = at.seen(["policy", "explain", "restricted", flag, text]);
+            assert_eq!((seen.status, seen.stdout.as_str()), (2, ""), "{flag} {text}: {}", seen.stderr);
+            assert!(seen.stderr.contains(word), "{flag} {text}: {}", seen.stderr);
+        }
+        let seen = at.seen(["policy", "explain", "restricted", "--json", "--env", "PATH", "--syscall", "mount", "--path", "."]);
+        let answers: Value = serde_json::from_str(&seen.stdout).expect("JSON");
+        let counts: Vec<usize> = answers.as_array().expect("answers").iter().map(|one| one.as_object().expect("keys").len()).collect();
+        assert_eq!(counts, [11; 3], "{answers}");
+    }
+
     fn policy_check_passes_a_good_file(at) {
         let good = "extends: restricted\nfs: {read: [\".\"], write: [\"out\"], deny: [\"**/.env\"]}\nnetwork: false\n\
             env: {allow: [\"PATH\", \"LC_*\"], set: {A: b}}\nmax_runtime_mins: 0.5\nlimits: {pids: 64}\n";

@@ -3,6 +3,15 @@
 use crate::claims::claims;
 
 claims! {
+    fn a_pipe_of_the_project_is_not_written_to_where_the_project_is_only_read(at) {
+        at.host("mkfifo pipe");
+        for (call, heard) in [("sh -c", "evil\n"), ("@BIN run --policy restricted -- sh -c", "")] {
+            let script = "timeout 5 cat pipe > @OUT/heard & CALL 'timeout 1 sh -c \"echo evil > pipe\"' 2> /dev/null || true
+                sleep 0.2; kill $! 2> /dev/null || true; cat @OUT/heard";
+            assert_eq!(at.host(&script.replace("CALL", call)), heard, "{call}");
+        }
+    }
+
     fn a_project_without_write_permission_can_be_worked_in(at) {
         at.host("echo content > file && chmod 444 file && mkdir sub && chmod 555 sub .");
         for policy in ["restricted", "workspace"] {

@@ -87,6 +87,20 @@ claims! {
         assert_eq!(at.seen(["audit", "verify"]).status, 1, "a removed report is taken for a pruned one");
     }
 
+    fn an_age_without_a_unit_and_a_list_of_none_are_refused(at) {
+        at.seen(["run", "--policy", "restricted", "--", "true", "one"]);
+        for (call, word) in [
+            (&["runs", "prune", "--older-than", "5"][..], "has no unit: write 5d, 5h, 5m or 5s"),
+            (&["runs", "list", "-n", "0"], "would show nothing"),
+            (&["audit", "show", "-n", "0"], "would show nothing"),
+        ] {
+            let seen = at.seen(call.iter().copied());
+            assert_eq!((seen.status, seen.stdout.as_str()), (2, ""), "{}", seen.stderr);
+            assert!(seen.stderr.contains(word), "{}", seen.stderr);
+        }
+        assert_eq!(commands(at, &[]), [json!("one")]);
+    }
+
     fn nothing_stored_yet_is_an_empty_list(at) {
         assert_eq!(at.seen(["runs", "list", "--json"]).whole(), (0, "[]\n", ""));
         assert_eq!(at.seen(["runs", "prune"]).status, 0);

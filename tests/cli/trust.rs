@@ -52,6 +52,30 @@ claims! {
         assert!(writes(at), "the trusted text counts again when it is back");
     }
 
+    fn a_configuration_that_is_a_link_out_of_the_project_is_refused_and_nothing_of_it_is_shown(at) {
+        at.host("mkdir -p @HOME/own && echo 'token: SECRET-WORDS' > @HOME/own/notes.yml");
+        for (make, ask) in [
+            ("mkdir .glee && ln -s @HOME/own/notes.yml .glee/config.yml", vec!["run", "--report", "@OUT/r", "--", "true"]),
+            ("ln -s @HOME/own .glee && mv @HOME/own/notes.yml @HOME/own/config.yml", vec!["run", "--report", "@OUT/r", "--", "true"]),
+            ("mkdir -p .glee/policies && ln -s @HOME/own/config.yml .glee/policies/x.yml", vec!["run", "--policy", "x", "--report", "@OUT/r", "--", "true"]),
+            ("mkdir -p .glee/policies && ln -s @HOME/own/config.yml .glee/policies/x.yml", vec!["trust", "status"]),
+            ("mkdir -p .glee/policies && ln -s @HOME/own/config.yml .glee/policies/x.yml", vec!["policy", "list"]),
+            ("mkdir -p .glee/policies && ln -s @HOME/own/config.yml .glee/policies/x.yml && \
+              printf 'security:\\n  subagent_permissions:\\n    extends: x\\n' > .glee/config.yml", vec!["run", "--", "true"]),
+        ] {
+            at.host(&format!("rm -rf .glee; {make}"));
+            let seen = at.seen(ask.iter().copied());
+            let shown = format!("{}{}{}", seen.stdout, seen.stderr, at.host("cat @OUT/r 2>/dev/null || true; rm -f @OUT/r"));
+            assert!(!shown.contains("SECRET") && !shown.contains("token"), "{make}: {shown}");
+            if ask.contains(&"run") {
+                assert_eq!(seen.status, 125, "{make}: {shown}");
+            }
+        }
+        // Within the project a link is as good as a file.
+        at.host("rm -rf .glee; mkdir .glee; printf 'security:\\n  subagent_permissions:\\n    network: false\\n' > shared.yml; ln -s ../shared.yml .glee/config.yml");
+        succeeds(at, &["run", "--", "true"]);
+    }
+
     fn trust_without_a_person_and_without_yes_trusts_nothing(at) {
         at.world.file("@PROJECT/.glee/config.yml", WIDE);
         let seen = at.seen(["trust"]);

@@ -194,10 +194,28 @@ claims! {
         }
     }
 
+    fn a_forged_description_is_not_obeyed(at) {
+        at.host(REPOSITORY);
+        at.host("mkdir -p @OUT/precious @OUT/keys; echo keep > @OUT/precious/file; echo key > @OUT/keys/id
+            for id in e1 01m7jzzzzzzzzzzzzzzzzzzzzy 01m7jzzzzzzzzzzzzzzzzzzzzz; do
+              for own in @STATE/glee-worktrees/$id @STATE/glee/worktrees/$id; do
+                mkdir -p -m 700 @STATE/glee-worktrees @STATE/glee/worktrees; mkdir -p $own/c/worktrees $own/c/refs/heads/glee; touch $own/lock
+                case $id in *z) ln -s @OUT/keys $own/tree;; *) mkdir -p $own/tree;; esac
+                case $id in e1) run=../../../../../../precious;; *z) run='x; echo evil > stolen; :';; *) run=$id;; esac
+                case $id in *y) base='0; echo evil > @PROJECT/stolen; echo evil > stolen; echo evil > ../stolen';; *) base=0000000000000000000000000000000000000000;; esac
+                printf '{\"run_id\":\"%s\",\"project\":\"@PROJECT\",\"common\":\"%s/c\",\"own\":\"%s\",\"known\":\"%s\",\"base\":\"%s\"}' \"$run\" $own @STATE/glee-worktrees/$id @STATE/glee/worktrees/$id \"$base\" > $own/plot.json
+              done
+            done");
+        let (seen, _) = worktree(at, "workspace", "true");
+        assert_eq!(seen.status, 0, "{}", seen.stderr);
+        assert_eq!(at.host("cd @OUT; find precious keys | sort"), "keys\nkeys/id\nprecious\nprecious/file\n");
+        assert_eq!(at.host("ls @STATE/glee/worktrees"), "", "what nobody of ours wrote is taken away");
+    }
+
     fn killed_with_its_steward_it_is_swept_by_the_next_start(at) {
         at.host(REPOSITORY);
-        at.host("export XDG_STATE_HOME=@STATE; setsid @BIN run --policy workspace --workspace worktree -- sleep 30 > /dev/null 2>&1 & pid=$!
-            for i in $(seq 200); do ls @STATE/glee-worktrees/*/ready > /dev/null 2>&1 && break; sleep 0.05; done
+        at.host("export XDG_STATE_HOME=@STATE; setsid @BIN run --policy workspace --workspace worktree -- sh -c 'echo up; sleep 30' > @OUT/up 2>&1 & pid=$!
+            for i in $(seq 200); do grep -q up @OUT/up && break; sleep 0.05; done
             kids=$(cat /proc/$pid/task/$pid/children); kill -9 $pid $kids; sleep 0.3");
         assert_ne!(left(at), NOTHING, "nobody was there to clean up");
         worktree(at, "workspace", "true");

@@ -129,6 +129,20 @@ claims! {
         at.finds("git -C ../origin log --format=%s topic", "linked\nfirst\n");
     }
 
+    fn git_in_a_linked_worktree_rebases_stashes_packs_and_removes_branches(at) {
+        at.needs(&["git"]);
+        at.stage(LINKED_WORKTREE);
+        at.prints(
+            "git checkout -q -b other && echo 2 > other && git add other && git commit -q -m other
+             git checkout -q topic && echo 3 > mine && git add mine && git commit -q -m mine
+             git rebase -q other && git log --format=%s
+             echo 4 > mine && git stash -q && cat mine && git stash pop -q && cat mine
+             git pack-refs --all && git branch -q -D other && git gc -q && git fetch -q . topic:copy && git branch",
+            "mine\nother\nfirst\n3\n4\n  copy\n+ main\n* topic\n",
+        );
+        at.finds("git -C ../origin status --porcelain && git -C ../origin log --format=%s copy", "mine\nother\nfirst\n");
+    }
+
     fn git_submodule_status_names_the_commit(at) {
         at.needs(&["git"]);
         at.stage(SUBMODULE);

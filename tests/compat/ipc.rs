@@ -23,6 +23,12 @@ claims! {
         assert_eq!((told(&seen), seen.out().as_str(), seen.err().as_str()), (0, "out\nerr\nin\n", ""));
     }
 
+    fn the_callers_dev_null_can_be_opened_by_name(at) {
+        let run = at.inside("echo x > /dev/stderr && echo x > /proc/self/fd/2 && cat /dev/stdin && cat /proc/self/fd/0 && echo done");
+        let seen = run.through(["sh", "-c", "exec \"$@\" < /dev/null 2> /dev/null", "sh"]).go();
+        assert_eq!((told(&seen), seen.out().as_str()), (0, "done\n"));
+    }
+
     fn dev_tty_without_a_terminal_says_so(at) {
         let told = "No such device or address";
         at.prints(&format!("setsid -w sh -c 'echo x > /dev/tty' 2>&1 | grep -o '{told}'"), &format!("{told}\n"));

@@ -176,6 +176,9 @@ fn package(tool: &str) -> &str {
         "ps" | "pgrep" => "procps",
         "script" => "bsdutils",
         "flock" => "util-linux",
+        "fc-match" => "fontconfig",
+        "getent" => "libc-bin",
+        "man" => "man-db",
         "ssh-keygen" => "openssh-client",
         same => same,
     }

@@ -3,6 +3,25 @@
 use crate::claims::claims;
 
 claims! {
+    fn the_sandboxs_own_name_leads_to_itself(at) {
+        at.needs(&["hostname", "python3", "getent"]);
+        at.prints("hostname; hostname -f; getent hosts localhost > /tmp/found", "sandbox\nsandbox\n");
+        at.prints(
+            "python3 -c 'import socket; print(socket.gethostbyname(socket.gethostname()), socket.gethostbyname(\"localhost\"))'",
+            "127.0.0.1 127.0.0.1\n",
+        );
+    }
+
+    fn man_shows_a_page(at) {
+        at.needs(&["man"]);
+        at.prints("printf '.TH X 1\\n.SH NAME\\nx - y\\n' > x.1; MANPAGER=cat man ./x.1 | grep -c 'x - y'", "1\n");
+    }
+
+    fn fontconfig_finds_its_configuration(at) {
+        at.needs(&["fc-match"]);
+        at.prints_as_bare("fc-match sans 2>&1");
+    }
+
     fn ripgrep_searches_the_tree_and_honours_gitignore(at) {
         at.needs(&["rg", "git"]);
         at.stage("git init -q . && mkdir a && echo needle > a/found && echo needle > ignored && echo ignored > .gitignore");

@@ -45,3 +45,32 @@ fn ends_the_run(caller: Caller, signal: &str, limit: Duration) {
         "the listener outlives its run"
     );
 }
+
+/// Nobody waits for it, and so nobody notices before the end.
+pub(crate) fn silent(caller: Caller) {
+    let world = world(caller);
+    let run = prepared(&world, Policy::Named("restricted"), &[]).limit(Duration::from_secs(60));
+    let script = "import os, time\ntry: os.mkdir('new')\nexcept OSError: print('ready', flush=True)\n\
+                  time.sleep(3); os._exit(0)";
+    let running = run.command(["python3", "-I", "-c", script]).spawn();
+    assert!(running.wait_for("ready"), "{}", running.finish().describe());
+    let listener = child_called(running.pid(), "glee-listener");
+    let sent = Command::new("kill").args(["-STOP", &listener.to_string()]).status();
+    assert!(
+        sent.is_ok_and(|status| status.success()),
+        "no listener {listener} to stop"
+    );
+    let outcome = running.finish();
+    let report = read_report(&world, &outcome);
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    assert!(
+        outcome.err().contains("the list of denials is not complete"),
+        "{}",
+        outcome.describe()
+    );
+    assert_eq!(
+        (&report["outcome"], &report["cause"], &report["denials_lost"]),
+        (&"exited".into(), &"listener".into(), &1.into()),
+        "{report}"
+    );
+}

@@ -10,12 +10,14 @@
 
 mod builds;
 mod listener;
+mod ordinary;
 #[path = "../soak/programs.rs"]
 mod programs;
 mod records;
 #[path = "../compat/rust.rs"]
 mod rust;
 mod seeded;
+mod sockets;
 mod stress;
 mod support;
 mod words;
@@ -24,14 +26,31 @@ glee_tests::claims! {
     seeded_denials_are_reported_with_path_call_and_program => crate::seeded::prove;
     a_row_names_the_clause_and_the_smallest_change => crate::words::rules_and_hints;
     what_would_fail_without_a_sandbox_is_no_denial => crate::words::ordinary_failures;
+    a_move_that_succeeds_leaves_no_denial => crate::ordinary::moves;
+    what_fails_by_what_the_names_are_is_no_denial => crate::ordinary::names;
+    what_would_have_succeeded_with_two_names_is_a_denial => crate::ordinary::refused;
+    a_slash_behind_a_file_is_no_denial => crate::ordinary::slashes;
+    a_hidden_path_by_way_of_the_own_root_is_reported => crate::ordinary::own_root;
     a_link_out_of_the_project_is_reported_by_where_it_leads => crate::words::links;
     looks_are_reported_only_on_request => crate::words::looks;
     without_denials_only_refused_calls_are_listed => crate::words::without;
     limits_that_were_reached_are_listed => crate::words::limits;
     open_files_and_private_space_have_an_end_that_is_listed => crate::words::full;
     refused_connections_name_their_program => crate::words::clients;
+    an_allowed_host_at_another_port_is_reported_by_its_name => crate::sockets::other_ports;
+    a_server_inside_at_the_address_of_a_name_is_no_denial => crate::sockets::own_servers;
+    a_name_that_was_looked_up_is_reported_where_nothing_leads_out => crate::sockets::names;
+    a_name_that_was_looked_up_hides_no_address => crate::sockets::beside_names;
+    a_server_on_the_hosts_loopback_is_reported => crate::sockets::host_servers;
+    calls_that_seem_not_to_exist_are_reported_unless_they_are_probes => crate::words::absent_calls;
+    datagrams_are_reported_wherever_their_address_stands => crate::sockets::datagrams;
+    changes_of_times_owners_and_attributes_are_reported => crate::words::changes;
+    a_hidden_path_is_reported_however_it_is_written => crate::words::spellings;
+    a_directory_that_could_not_be_made_is_reported => crate::words::directories;
+    hints_can_be_followed => crate::words::followed;
     a_killed_listener_ends_the_run => crate::listener::killed;
     a_stopped_listener_ends_the_run => crate::listener::stopped;
+    a_listener_that_is_silent_at_the_end_is_named => crate::listener::silent;
     a_flood_is_bounded_and_counted => crate::stress::flood;
     sixty_four_threads_racing_a_path_reach_nothing => crate::stress::race;
     processes_that_vanish_or_stop_do_no_harm => crate::stress::awkward;

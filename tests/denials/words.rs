@@ -117,7 +117,8 @@ pub(crate) fn limits(caller: Caller) {
     let run = prepared(&world, Policy::Named("restricted"), &["--timeout", "300ms"]).command(["sleep", "20"]);
     let (outcome, report) = reported(&world, run);
     assert_eq!(outcome.code(), Some(124), "{}", outcome.describe());
-    assert_eq!(row(&report, "limit", "max_runtime_mins")["kind"], "limit");
+    let [rule, hint, ..] = words(row(&report, "limit", "max_runtime_mins"));
+    assert_eq!((rule, hint), ("max_runtime_mins: 0.01 (--timeout)", "--timeout 600ms"));
 }
 
 pub(crate) fn full(caller: Caller) {
@@ -164,11 +165,11 @@ pub(crate) fn clients(caller: Caller) {
     let run = prepared(&world, Policy::Yaml(policy.into()), &[]).command(["sh", "-c", script, "sh", ask]);
     let (outcome, report) = reported(&world, run);
     assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
-    let found = row(&report, "network", "one.example:0");
+    let found = row(&report, "network", "one.example");
     assert_eq!(found["program"], "python3", "{found}");
     assert_ne!(found["pid"], 0, "{found}");
     // Asked for by two programs: neither is named.
-    let found = row(&report, "network", "two.example:0");
+    let found = row(&report, "network", "two.example");
     assert_eq!((&found["program"], &found["pid"]), (&"".into(), &0.into()), "{found}");
     assert!(
         report["egress"]
@@ -184,4 +185,116 @@ pub(crate) fn clients(caller: Caller) {
     assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
     let found = row(&report, "network", "three.example:443");
     assert_eq!(found["program"], "python3", "{found}");
+}
+
+/// What `touch`, `chown` and `setfattr` do to a file that can only be read.
+pub(crate) fn changes(caller: Caller) {
+    let world = world(caller);
+    let file = put(&world, &world.project().join("file"), 0o644).display().to_string();
+    let script = "import os, sys\nf = sys.argv[1]\ndef attempt(change, *more):\n try: change(f, *more)\n except OSError: pass\n\
+        attempt(os.utime); attempt(os.chown, -1, -1); attempt(os.lchown, -1, -1)\n\
+        attempt(os.setxattr, 'user.a', b'b'); attempt(os.removexattr, 'user.a')";
+    let run = prepared(&world, Policy::Named("restricted"), &[]).command(["python3", "-I", "-c", script, &file]);
+    let (outcome, report) = reported(&world, run);
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    let mut calls: Vec<&str> = denials(&report)
+        .iter()
+        .filter(|row| row["kind"] == "fs.write" && row["path"] == file.as_str())
+        .filter_map(|row| row["syscall"].as_str())
+        .collect();
+    calls.sort_unstable();
+    assert_eq!(
+        calls,
+        ["chown", "lchown", "removexattr", "setxattr", "utimensat"],
+        "{report:#}"
+    );
+}
+
+/// `..` after a name that is not there, and slashes without number.
+pub(crate) fn spellings(caller: Caller) {
+    let world = world(caller);
+    let secret = put(&world, &world.home().join("sec/deep/b"), 0o700)
+        .display()
+        .to_string();
+    for script in [
+        "cat ~/sec/../sec/deep/b",
+        "cat ~/sec///deep/./b",
+        "~/sec/deep/../../sec/deep/b",
+        "cat ~/sec/deep/x/../b",
+    ] {
+        let run =
+            prepared(&world, Policy::Named("restricted"), &[]).command(["sh", "-c", &format!("{script}; exec true")]);
+        let (_, report) = reported(&world, run);
+        let [_, hint, ..] = words(row(&report, "fs.hidden", &secret));
+        assert_eq!(hint, "fs.read: [\"~/sec/deep/b\"]", "{script}: {report:#}");
+    }
+}
+
+/// Making one directory is refused; making all above it is not.
+pub(crate) fn directories(caller: Caller) {
+    let world = world(caller);
+    put(&world, &world.home().join("ext/file"), 0o644);
+    let new = world.home().join("ext/new").display().to_string();
+    let ask = |script: &str| {
+        let run = prepared(&world, Policy::Named("restricted"), &[]).command(["sh", "-c", script]);
+        reported(&world, run).1
+    };
+    let report = ask("mkdir ~/ext/new; exec true");
+    assert_eq!(
+        words(row(&report, "fs.write", &new))[1..3],
+        ["fs.write: [\"~/ext\"]", "mkdir"]
+    );
+    assert_eq!(
+        ask("mkdir ~/ext/new; mkdir ~/ext && mkdir ~/ext/new; exec true")["denials"],
+        json!([])
+    );
+}
+
+/// What a hint says is what helps.
+pub(crate) fn followed(caller: Caller) {
+    let world = world(caller);
+    let script = "git init -q . && git config user.name x";
+    let ask = |policy: &str| {
+        let run = prepared(&world, Policy::Yaml(policy.into()), &[]).command(["sh", "-c", script]);
+        reported(&world, run)
+    };
+    let (outcome, _) = ask("extends: workspace\nunprotect: [\".git/config\", \".git/config.lock\"]\n");
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    let (_, report) = ask("extends: workspace\n");
+    let lock = world.project().join(".git/config.lock").display().to_string();
+    let hint = "unprotect: [\".git/config\", \".git/config.lock\"]";
+    assert_eq!(words(row(&report, "fs.write", &lock))[1], hint, "{report:#}");
+}
+
+/// As if the kernel did not have them: what libraries try at every start is not worth a row.
+pub(crate) fn absent_calls(caller: Caller) {
+    let world = world(caller);
+    let tried = "import ctypes, sys\nlibc = ctypes.CDLL(None, use_errno=True)\n\
+        for nr in map(int, sys.argv[1:]):\n assert (libc.syscall(nr, 0, 0, 0, 0, 0), ctypes.get_errno()) == (-1, 38), nr";
+    let reported_calls = [
+        (libc::SYS_io_uring_setup, "io_uring_setup"),
+        (libc::SYS_open_tree, "open_tree"),
+        (libc::SYS_fsopen, "fsopen"),
+        (libc::SYS_mount_setattr, "mount_setattr"),
+        (libc::SYS_memfd_secret, "memfd_secret"),
+    ];
+    let probes = [libc::SYS_clone3, libc::SYS_openat2, libc::SYS_mbind];
+    let numbers = reported_calls
+        .iter()
+        .map(|(nr, _)| *nr)
+        .chain(probes)
+        .map(|nr| nr.to_string());
+    for flags in [&[][..], &["--no-denials"]] {
+        let command = ["python3", "-I", "-c", tried]
+            .map(str::to_owned)
+            .into_iter()
+            .chain(numbers.clone());
+        let run = prepared(&world, Policy::Named("restricted"), flags).command(command);
+        let (outcome, report) = reported(&world, run);
+        assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+        for (_, name) in reported_calls {
+            assert_eq!(row(&report, "syscall", name)["count"], 1, "{report:#}");
+        }
+        assert_eq!(denials(&report).len(), reported_calls.len(), "{report:#}");
+    }
 }

@@ -19,6 +19,17 @@ fn tamper(leak: &'static str) -> Attempt {
     with_state(script, Leak::Changed(leak))
 }
 
+/// What the next `--workspace worktree` reads back of one whose supervisor died.
+fn worktree(state: &'static str) -> Attempt {
+    let plot = "glee/worktrees/01m7jzzzzzzzzzzzzzzzzzzzzz/plot.json";
+    let path: &'static str = format!("{state}/{plot}").leak();
+    attempt(
+        format!("mkdir -p $(dirname {path}); echo evil > {path}"),
+        Leak::Changed(path),
+    )
+    .env("XDG_STATE_HOME", state)
+}
+
 claims! {
     log_is_not_changed_in_a_home_that_is_granted => tamper(OLD).flags(&["--write", "@HOME"]),
     log_is_not_added_to_in_a_home_that_is_granted => tamper("@HOME/.local/state/glee/new.jsonl").flags(&["--write", "@HOME"]),
@@ -40,6 +51,10 @@ claims! {
     part_of_the_log_that_is_granted_is_refused => tamper(OLD).flags(&["--write", OLD]).refused(),
     log_is_not_read_in_a_home_that_is_granted => with_state("cat @HOME/.local/state/glee/*", Leak::Secret)
         .given(|w| { w.secret_at("@HOME/.local/state/glee/audit-000009.jsonl"); }).flags(&["--read", "@HOME"]),
+    description_of_a_worktree_is_not_planted_in_a_home_that_is_granted => worktree("@HOME/.local/state").flags(&["--write", "@HOME"]),
+    description_of_a_worktree_is_not_planted_where_the_home_is_the_project => worktree("@PROJECT/.local/state")
+        .env("HOME", "@PROJECT").workspace(),
+    description_of_a_worktree_is_not_planted_where_the_state_is_in_the_project => worktree("@PROJECT/state").workspace(),
     log_is_not_changed_under_landlock_alone => tamper(OLD).yaml("extends: restricted\nfs: {write: [\"~\"]}\nisolation: landlock\n")
         .refused(),
 }

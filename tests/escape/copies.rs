@@ -62,6 +62,12 @@ claims! {
         Leak::Changed("@PROJECT/.git/hooks/pre-commit")),
     a_worktree_keeps_a_configuration_from_the_repository =>
         worktree("git config core.fsmonitor evil", Leak::Changed("@PROJECT/.git/config")),
+    a_worktree_keeps_the_projects_index_from_being_changed => worktree(
+        "echo evil > e; c=$(git rev-parse --git-common-dir); GIT_INDEX_FILE=$c/index git add e",
+        Leak::Changed("@PROJECT/.git/index")),
+    a_worktree_keeps_the_projects_message_from_becoming_a_link => worktree(
+        "ln -sf config $(git rev-parse --git-common-dir)/COMMIT_EDITMSG",
+        Leak::Changed("@PROJECT/.git/COMMIT_EDITMSG")),
     a_worktree_keeps_its_pointer_from_being_replaced => worktree(
         "git config core.fsmonitor evil; rm -rf .git; mkdir -p .git/hooks; echo evil > .git/config",
         Leak::Changed("@PROJECT/.git/config")),

@@ -58,7 +58,32 @@ fn silent_gap(world: &World, outcome: &Outcome) -> Option<String> {
     leaked.then(|| format!("a denied file was read and the report does not name it: {report}"))
 }
 
+/// A pattern that matches by the name of a link, or below one.
+fn linked(pattern: &str, script: &str) -> Attempt {
+    attempt(script, Leak::Secret)
+        .secret_at("@PROJECT/vault/token")
+        .given(|w| {
+            w.dir("@PROJECT/app");
+            w.link("../vault", "@PROJECT/app/secrets");
+            w.link("vault/token", "@PROJECT/.env");
+        })
+        .yaml(&format!("extends: restricted\nfs: {{deny: ['{pattern}']}}\n"))
+}
+
 claims! {
+    match_below_a_link_is_hidden => linked("**/secrets/**", "cat app/secrets/token"),
+    match_right_below_a_link_is_hidden => linked("**/secrets/*", "cat app/secrets/token"),
+    match_below_a_link_in_place_of_a_star_is_hidden => linked("app/*/token", "cat app/secrets/token"),
+    match_below_a_link_is_hidden_under_its_own_name => linked("**/secrets/**", "cat vault/token"),
+    directory_that_a_matching_link_leads_to_is_hidden => linked("**/secrets", "cat app/secrets/token vault/token"),
+    file_that_a_matching_link_leads_to_is_hidden => linked("**/.env", "cat .env vault/token app/secrets/token"),
+    match_below_a_link_that_appears_is_hidden => linked("**/secrets/*.key",
+        "@A mark ready @ID; until [ -e @PROJECT/go ]; do sleep 0.02; done; sleep 0.2; cat app/secrets/late.key")
+        .secret_at("@OUT/secret").given(|w| { w.host_does("rm @PROJECT/vault/token @PROJECT/.env"); })
+        .meanwhile_only(|w| {
+            w.host_does("cp @OUT/secret @PROJECT/vault/late.key");
+            w.settle();
+        }),
     denied_file_is_not_readable => literal("cat .env; cat ./.env @PROJECT/.env"),
     denied_file_is_not_readable_under_restricted => literal("cat .env")
         .yaml("extends: restricted\nfs: {deny: ['.env']}\n"),

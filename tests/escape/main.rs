@@ -32,6 +32,7 @@ macro_rules! claims {
     };
 }
 
+mod asked;
 mod audit;
 mod command;
 mod copies;
@@ -53,6 +54,7 @@ mod network_unix;
 mod persist_config;
 mod persist_git;
 mod persist_home;
+mod persist_links;
 mod persist_named;
 mod persist_nested;
 mod persist_worktree;
@@ -63,11 +65,13 @@ mod procfs;
 mod refusal;
 mod resources;
 mod setid;
+mod setid_routes;
 mod supervisor;
 mod terminal;
 mod trust;
 
 const AREAS: &[(&str, &[&str])] = &[
+    ("asked", asked::CLAIMS),
     ("audit", audit::CLAIMS),
     ("copies", copies::CLAIMS),
     ("deny", deny::CLAIMS),
@@ -87,6 +91,7 @@ const AREAS: &[(&str, &[&str])] = &[
     ("persist_config", persist_config::CLAIMS),
     ("persist_git", persist_git::CLAIMS),
     ("persist_home", persist_home::CLAIMS),
+    ("persist_links", persist_links::CLAIMS),
     ("persist_named", persist_named::CLAIMS),
     ("persist_nested", persist_nested::CLAIMS),
     ("persist_worktree", persist_worktree::CLAIMS),

@@ -37,6 +37,16 @@ fn other_run<'w>(w: &'w World, script: &str) -> Run<'w> {
     Run::sandboxed(w, Policy::Named("workspace")).script(script)
 }
 
+fn planted_in_the_project(w: &World, _: &Outcome) -> Option<String> {
+    let names = [".envrc", ".claude/settings.json", ".vscode/tasks.json"];
+    let mut places = ["@PROJECT", "@PROJECT/deep"]
+        .into_iter()
+        .flat_map(|dir| names.map(|name| w.path(dir).join(name)));
+    places
+        .find(|path| std::fs::read_to_string(path).is_ok_and(|text| text.contains("evil")))
+        .map(|path| format!("{} was planted", path.display()))
+}
+
 claims! {
     configuration_of_glee_is_not_changed => existing("@PROJECT/.glee/config.yml"),
     configuration_of_glee_is_not_made => missing("@PROJECT/.glee/config.yml"),
@@ -117,6 +127,14 @@ claims! {
             let planted = ["@OUT/tree/.vscode/tasks.json", "@OUT/tree/.envrc"].into_iter().find(|p| w.path(p).exists());
             planted.map(|p| format!("{p} was planted"))
         })).given(|w| { w.dir("@OUT/tree"); }).workspace().flags(&["--write", "@OUT/tree"]),
+    islands_hold_in_the_project_where_a_grant_above_covers_it => attempt("cd @PROJECT; echo evil > .envrc; \
+        mkdir -p .claude .vscode; echo evil > .claude/settings.json; echo evil > .vscode/tasks.json",
+        Leak::Seen(planted_in_the_project)).file("@PROJECT/deep/er/file", "").given(|w| { w.dir("@PROJECT/.glee"); })
+        .cwd("@PROJECT/deep/er").workspace().flags(&["--write", "@HOME"]),
+    islands_hold_between_the_project_and_where_the_caller_stands => attempt("cd @PROJECT/deep; echo evil > .envrc; \
+        mkdir .claude; echo evil > .claude/settings.json",
+        Leak::Seen(planted_in_the_project)).file("@PROJECT/deep/er/file", "").given(|w| { w.dir("@PROJECT/.glee"); })
+        .cwd("@PROJECT/deep/er").workspace(),
     islands_hold_where_the_caller_starts_below_the_project => attempt("cd ..; echo evil > .envrc; mkdir .vscode; \
         echo evil > .vscode/tasks.json",
         Leak::Seen(|w, _| {

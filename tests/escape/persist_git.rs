@@ -38,6 +38,19 @@ fn git_ran_code(w: &World, _: &Outcome) -> Option<String> {
         .then(|| "git on the host ran what the sandbox had planted".into())
 }
 
+/// Pushes on the host, where no remote is configured.
+fn push_ran_code(w: &World, _: &Outcome) -> Option<String> {
+    let _ = fs::remove_file(w.path("@OUT/pwned"));
+    w.settle();
+    let _ = w
+        .host_command("git")
+        .args(["push", "origin", "HEAD:refs/heads/main"])
+        .output();
+    fs::exists(w.path("@OUT/pwned"))
+        .unwrap_or(false)
+        .then(|| "a push of the host's ran what the sandbox had planted".into())
+}
+
 /// The host acts while the command runs; then the command plants.
 fn after_the_host(host: &'static str, script: &'static str) -> Attempt {
     attempt(script, Leak::Seen(evil_in_git))
@@ -83,6 +96,15 @@ fn submodule(w: &World) {
         ],
     );
     w.git("@PROJECT", &["commit", "-q", "-m", "submodule"]);
+}
+
+/// The same, and a second checkout of it elsewhere.
+fn submodule_with_a_worktree(w: &World) {
+    submodule(w);
+    w.git(
+        "@PROJECT/lib",
+        &["worktree", "add", "-q", "-b", "side", &w.fill("@OUT/side")],
+    );
 }
 
 claims! {
@@ -134,6 +156,24 @@ claims! {
         mv .git/modules .git/x").given(submodule),
     submodule_is_not_pointed_elsewhere => plant("@PROJECT/lib/.git",
         "echo 'gitdir: ../evil' > lib/.git; rm -f lib/.git").given(submodule),
+    remote_of_old_is_not_made => attempt("mkdir -p .git/remotes; git init -q --bare x.git; \
+        cp @OUT/payload x.git/hooks/pre-receive; printf 'URL: @PROJECT/x.git\\nPush: refs/heads/main\\n' > .git/remotes/origin",
+        Leak::Seen(push_ran_code)).given(|w| { payload(w); w.git_init(); }).workspace(),
+    branch_of_old_is_not_made => plant("@PROJECT/.git/branches/origin",
+        "mkdir -p .git/branches; echo @PROJECT/evil > .git/branches/origin"),
+    remote_of_old_of_a_new_repository_is_set_aside => attempt("git init -q -b main .; \
+        git -c user.name=t -c user.email=t commit --allow-empty -qm x; mkdir -p .git/remotes; git init -q --bare x.git; \
+        cp @OUT/payload x.git/hooks/pre-receive; printf 'URL: @PROJECT/x.git\\nPush: refs/heads/main\\n' > .git/remotes/origin",
+        Leak::Seen(push_ran_code)).given(payload).workspace(),
+    module_in_a_module_gets_no_hook => plant("@PROJECT/.git/modules/lib/modules/inner/hooks/post-checkout",
+        "mkdir -p .git/modules/lib/modules/inner/hooks; \
+        echo evil > .git/modules/lib/modules/inner/hooks/post-checkout").given(submodule),
+    module_in_a_module_gets_no_configuration => plant("@PROJECT/.git/modules/lib/modules/inner/config",
+        "mkdir -p .git/modules/lib/modules/inner; echo evil > .git/modules/lib/modules/inner/config").given(submodule),
+    worktree_of_a_module_is_not_redirected => plant("@PROJECT/.git/modules/lib/worktrees/side/commondir",
+        "echo @PROJECT/evil > .git/modules/lib/worktrees/side/commondir").given(submodule_with_a_worktree),
+    worktree_of_a_module_gets_no_other_index => plant("@PROJECT/.git/modules/lib/worktrees/side/index",
+        "echo evil > .git/modules/lib/worktrees/side/index").given(submodule_with_a_worktree),
     module_that_does_not_exist_gets_no_hook => plant("@PROJECT/.git/modules/new/hooks/post-checkout",
         "mkdir -p .git/modules/new/hooks; echo evil > .git/modules/new/hooks/post-checkout"),
     module_that_does_not_exist_gets_no_configuration => plant("@PROJECT/.git/modules/new/config",

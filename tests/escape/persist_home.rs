@@ -29,6 +29,16 @@ claims! {
     configuration_of_git_is_not_planted => plant("@PROJECT/.gitconfig"),
     configuration_of_git_is_not_changed => plant("@PROJECT/.gitconfig").file("@PROJECT/.gitconfig", "[user]\n"),
     configuration_of_git_is_not_planted_where_xdg_puts_it => plant("@PROJECT/.config/git/config"),
+    start_of_a_desktop_is_not_planted => plant("@PROJECT/.config/plasma-workspace/env/x.sh").given(|w| { w.dir("@PROJECT/.config"); }),
+    configuration_of_a_window_manager_is_not_planted => plant("@PROJECT/.config/sway/config").given(|w| { w.dir("@PROJECT/.config"); }),
+    start_of_a_prompt_is_not_planted => plant("@PROJECT/.p10k.zsh"),
+    start_of_ipython_is_not_planted => plant("@PROJECT/.ipython/profile_default/startup/x.py"),
+    part_of_a_bashrc_is_not_planted => plant("@PROJECT/.bashrc.d/x"),
+    keys_of_less_are_not_planted => plant("@PROJECT/.lesskey"),
+    choice_of_an_editor_is_not_planted => plant("@PROJECT/.selected_editor"),
+    completion_of_bash_is_not_planted => plant("@PROJECT/.local/share/bash-completion/completions/git")
+        .given(|w| { w.dir("@PROJECT/.local/share"); }),
+    start_of_emacs_is_not_planted => plant("@PROJECT/.config/emacs/init.el").given(|w| { w.dir("@PROJECT/.config"); }),
     aliases_of_bash_are_not_planted => plant("@PROJECT/.bash_aliases"),
     configuration_of_fish_is_not_planted => plant("@PROJECT/.config/fish/config.fish"),
     unit_of_systemd_is_not_planted => plant("@PROJECT/.config/systemd/user/evil.service")

@@ -47,6 +47,23 @@ fn git_ran_code(w: &World, _: &Outcome) -> Option<String> {
         .then(|| "git on the host ran what the sandbox had planted".into())
 }
 
+/// A configuration that only a variable names.
+fn chosen(w: &World) {
+    w.file("@OUT/chosen", "[core]\n\thooksPath = .githooks\n");
+}
+
+/// The host's git, with the variable.
+fn chosen_git_ran_code(w: &World, _: &Outcome) -> Option<String> {
+    let _ = fs::remove_file(w.path("@OUT/pwned"));
+    w.settle();
+    let mut git = w.host_command("git");
+    git.env("GIT_CONFIG_GLOBAL", w.path("@OUT/chosen"));
+    let _ = git.args(["commit", "--allow-empty", "-qm", "mine"]).output();
+    fs::exists(w.path("@OUT/pwned"))
+        .unwrap_or(false)
+        .then(|| "git on the host ran what the sandbox had planted".into())
+}
+
 fn worktree(w: &World) {
     fs::remove_dir_all(w.path("@PROJECT")).expect("make room for the worktree");
     w.dir("@OUT/main/.githooks");
@@ -76,6 +93,19 @@ fn large_configuration(w: &World) {
 const SRC_AND_GIT: &str = "extends: restricted\nfs: {read: [\".\"], write: [\"src\", \".git\"]}\n";
 
 claims! {
+    hooks_that_a_configuration_of_the_callers_choice_names_are_not_made =>
+        attempt("mkdir -p .githooks; cp @OUT/payload .githooks/pre-commit", Leak::Seen(chosen_git_ran_code)).given(repository)
+        .given(chosen).workspace().env("GIT_CONFIG_GLOBAL", "@OUT/chosen"),
+    hooks_that_a_chosen_configuration_of_the_machine_names_are_not_made =>
+        attempt("mkdir -p .githooks; cp @OUT/payload .githooks/pre-commit", Leak::Seen(chosen_git_ran_code)).given(repository)
+        .given(chosen).workspace().env("GIT_CONFIG_SYSTEM", "@OUT/chosen"),
+    hooks_that_the_environment_names_are_not_made =>
+        attempt("mkdir -p .githooks; cp @OUT/payload .githooks/pre-commit", Leak::Seen(chosen_git_ran_code)).given(repository)
+        .given(chosen).workspace().env("GIT_CONFIG_COUNT", "1").env("GIT_CONFIG_KEY_0", "core.hooksPath")
+        .env("GIT_CONFIG_VALUE_0", ".githooks"),
+    configuration_of_the_callers_choice_is_not_changed => attempt("printf '[core]\\nhooksPath=x\\n' >> mine",
+        Leak::Changed("@PROJECT/mine")).file("@PROJECT/mine", "[user]\n").workspace()
+        .env("GIT_CONFIG_GLOBAL", "@PROJECT/mine"),
     hooks_in_a_directory_to_be_made => hook(".githooks/pre-commit",
         |w| say(w, ".git/config", "[core]\\n\\thooksPath = .githooks\\n")),
     hooks_named_before_a_comment => hook(".githooks/pre-commit",

@@ -2,6 +2,7 @@
 //! and kept from being disarmed. Under `workspace`.
 
 use std::fs;
+use std::process::Command;
 
 use glee_tests::{Attempt, Leak, Outcome, World, attempt};
 
@@ -40,6 +41,12 @@ fn trap(script: &str) -> Attempt {
 fn git_ran_code(w: &World, _: &Outcome) -> Option<String> {
     let _ = fs::remove_file(w.path("@OUT/pwned"));
     w.settle();
+    // What the command has closed its owner opens again.
+    let opened = Command::new("chmod")
+        .args(["-R", "u+rwX"])
+        .arg(w.path("@PROJECT"))
+        .status();
+    assert!(opened.is_ok_and(|status| status.success()));
     for dir in ["@PROJECT", "@PROJECT/inner", "@OUT/main"] {
         if w.path(dir).is_dir() {
             let _ = w.host_command("git").arg("status").current_dir(w.path(dir)).output();
@@ -75,12 +82,43 @@ fn worktree(w: &World) {
     w.file("@PROJECT/index.py", INDEX);
 }
 
+/// The index links `n`, where there is nothing yet, and is split.
+fn split(w: &World) {
+    w.host_does("git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),n && git update-index --split-index");
+    w.settle();
+}
+
 /// In a project without a repository of its own.
 fn without_repository(script: &str) -> Attempt {
     trap(script).given(|w| fs::remove_dir_all(w.path("@PROJECT/.git")).expect("remove the repository"))
 }
 
 claims! {
+    repository_in_a_closed_directory_is_disarmed => trap("mkdir -p a/b; new a/b/n; git add a/b/n; arm a/b/n; chmod 0 a/b"),
+    repository_below_a_closed_directory_is_disarmed => trap("mkdir -p a/b; new a/b/n; git add a/b/n; arm a/b/n; chmod 0 a"),
+    repository_that_is_closed_itself_is_disarmed => trap("new n; git add n; arm n; chmod 0 n/.git"),
+    repository_in_a_closed_project_is_disarmed => trap("new n; git add n; arm n; chmod 0 ."),
+    fresh_repository_in_a_closed_project_is_disarmed => without_repository("git init -q .; arm .; chmod 0 .git ."),
+    pointer_of_a_pruned_worktree_is_disarmed => trap("new evil; arm evil; mkdir -p .git/worktrees/inner; \
+        cp evil/.git/HEAD .git/worktrees/inner/; echo @PROJECT/evil/.git > .git/worktrees/inner/commondir; \
+        echo @PROJECT/inner/.git > .git/worktrees/inner/gitdir; \
+        git update-index --add --cacheinfo 160000,$(git -C evil rev-parse HEAD),inner").given(|w| {
+            w.host_does("git commit -q --allow-empty -m first; git worktree add -q inner; rm -r .git/worktrees/inner");
+            w.settle();
+        }),
+    checkout_does_not_become_a_repository_itself => trap("mv inner/.git/HEAD inner/HEAD; mkdir -p inner/objects inner/refs; \
+        printf '[core]\\nrepositoryformatversion = 0\\nbare = false\\nworktree = .\\nfsmonitor = @OUT/payload\\n' > inner/config")
+        .given(|w| repository(w, "@PROJECT/inner")),
+    repository_that_was_closed_before_is_not_changed => attempt("chmod 755 n; echo evil >> n/.git/config",
+        Leak::Changed("@PROJECT/n/.git/config")).given(|w| { repository(w, "@PROJECT/n"); w.mode("@PROJECT/n", 0o300); })
+        .workspace(),
+    hook_of_a_bare_repository_without_its_head_is_not_made => attempt("mv x.git/H x.git/HEAD; echo evil > x.git/hooks/post-receive",
+        Leak::Changed("@PROJECT/x.git/hooks/post-receive")).given(|w| w.host_does("git init -q --bare x.git; mv x.git/HEAD x.git/H"))
+        .workspace(),
+    link_in_a_bare_repository_is_set_aside => attempt("ln -s @OUT/victim x.git/FETCH_HEAD",
+        Leak::Changed("@PROJECT/x.git/FETCH_HEAD")).given(|w| w.host_does("git init -q --bare x.git")).workspace(),
+    configuration_of_the_last_of_many_clones_is_not_changed => attempt("echo evil >> c100/.git/config",
+        Leak::Changed("@PROJECT/c100/.git/config")).given(|w| w.host_does("for i in $(seq 100); do git init -q c$i; done")).workspace(),
     repository_in_the_index_of_a_nested_one_is_disarmed => trap("new a; new a/b; git -C a add b; \
         id -C a commit -qm b; git add a; arm a/b"),
     repository_in_the_index_of_a_submodule_is_disarmed => trap("new lib/n; git -C lib add n; arm lib/n").given(submodule),
@@ -98,6 +136,27 @@ claims! {
             repository(w, "@PROJECT/n");
             w.git("@PROJECT/n", &["config", "core.fsmonitor", &w.fill("@OUT/payload")]);
         }),
+    repository_that_nothing_linked_before_is_disarmed_when_an_index_does_not_tell => trap("git update-index --add \
+        --cacheinfo 160000,$(cat n/.git/refs/heads/*),n; git update-index --split-index").given(|w| {
+            repository(w, "@PROJECT/n");
+            w.git("@PROJECT/n", &["config", "core.fsmonitor", &w.fill("@OUT/payload")]);
+        }),
+    repository_at_an_old_link_of_an_index_that_does_not_tell_is_disarmed => trap("new n; arm n").given(split),
+    repository_moved_to_an_old_link_of_an_index_that_does_not_tell_is_disarmed => trap("mv z/z/z/far n").given(|w| {
+            split(w);
+            w.host_does("for n in $(seq 80); do mkdir -p wide/$n; done");
+            repository(w, "@PROJECT/z/z/z/far");
+            w.git("@PROJECT/z/z/z/far", &["config", "core.fsmonitor", &w.fill("@OUT/payload")]);
+            w.settle();
+        }),
+    repository_armed_at_an_old_link_of_an_index_that_does_not_tell_is_disarmed => trap("arm z/z/z/far").given(|w| {
+            w.host_does("for n in $(seq 80); do mkdir -p wide/$n; done");
+            repository(w, "@PROJECT/z/z/z/far");
+            w.host_does("git add z && git commit -qm far && git update-index --split-index");
+            w.settle();
+        }),
+    repository_in_a_part_of_a_split_index_is_disarmed => trap("new n; arm n; git update-index --no-split-index; git add n; \
+        git update-index --split-index").given(split),
 
     repository_that_cannot_be_written_is_disarmed => trap("new n; git add n; arm n; chmod 0555 n/.git"),
     repository_that_cannot_be_listed_is_disarmed => trap("new n; git add n; arm n; chmod 0311 n/.git"),

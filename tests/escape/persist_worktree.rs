@@ -7,7 +7,9 @@ use glee_tests::{Attempt, Leak, World, attempt};
 fn worktree(w: &World) {
     w.dir("@OUT/main");
     w.git("@OUT/main", &["-c", "init.defaultBranch=main", "init", "-q"]);
-    w.git("@OUT/main", &["commit", "-q", "--allow-empty", "-m", "first"]);
+    w.file("@OUT/main/tracked", "one\n");
+    w.git("@OUT/main", &["add", "tracked"]);
+    w.git("@OUT/main", &["commit", "-q", "-m", "first"]);
     std::fs::remove_dir(w.path("@PROJECT")).expect("make room for the worktree");
     w.git(
         "@OUT/main",
@@ -33,7 +35,42 @@ fn pretender(gitdir: &'static str, script: &'static str, leak: Leak) -> Attempt 
     })
 }
 
+/// More directories than the first look has patience for, and a linked worktree behind them.
+fn far(w: &World) {
+    w.git_init();
+    w.host_does(
+        "for i in $(seq 100); do mkdir d$i; done; git commit -q --allow-empty -m first; \
+        mkdir -p d50/x; git worktree add -q d50/x/wt",
+    );
+}
+
+/// A linked worktree in the project itself.
+fn within(path: &'static str, script: &'static str) -> Attempt {
+    attempt(script, Leak::Changed(path)).given(far).workspace()
+}
+
+/// The project's own git directory lies far away in it.
+fn apart(path: &'static str, script: &'static str) -> Attempt {
+    attempt(script, Leak::Changed(path))
+        .given(|w| w.host_does("for i in $(seq 100); do mkdir d$i; done; git init -q --separate-git-dir d100/.git ."))
+        .workspace()
+}
+
 claims! {
+    pointer_of_a_worktree_far_in_the_project_is_not_changed => within("@PROJECT/d50/x/wt/.git",
+        "echo 'gitdir: evil' > d50/x/wt/.git"),
+    worktree_in_the_project_gets_no_envrc => within("@PROJECT/d50/x/wt/.envrc", "echo evil > d50/x/wt/.envrc"),
+    worktree_in_the_project_gets_no_tasks => within("@PROJECT/d50/x/wt/.vscode/tasks.json",
+        "mkdir d50/x/wt/.vscode; echo evil > d50/x/wt/.vscode/tasks.json"),
+    worktree_in_the_project_gets_no_servers => within("@PROJECT/d50/x/wt/.mcp.json", "echo evil > d50/x/wt/.mcp.json"),
+    configuration_of_a_git_directory_far_in_the_project_is_not_changed => apart("@PROJECT/d100/.git/config",
+        "echo evil >> d100/.git/config"),
+    hooks_of_a_git_directory_far_in_the_project_are_not_made => apart("@PROJECT/d100/.git/hooks/pre-commit",
+        "mkdir -p d100/.git/hooks; echo evil > d100/.git/hooks/pre-commit"),
+    repository_of_a_near_worktree_far_in_the_project_keeps_its_configuration => attempt("echo evil >> d100/main/.git/config",
+        Leak::Changed("@PROJECT/d100/main/.git/config")).given(|w| w.host_does("for i in $(seq 100); do mkdir d$i; done; \
+            git init -q d100/main; cd d100/main; git commit -q --allow-empty -m first; git worktree add -q ../../near"))
+        .workspace(),
     hooks_of_the_main_repository_are_not_made => plant("@OUT/main/.git/hooks/post-checkout",
         "echo evil > @OUT/main/.git/hooks/post-checkout"),
     hooks_of_the_main_repository_are_not_moved_away => plant("@OUT/main/.git/hooks",
@@ -57,6 +94,29 @@ claims! {
         "echo evil > @OUT/main/.git/commondir"),
     modules_of_the_main_repository_get_no_hook => plant("@OUT/main/.git/modules/m/hooks/post-checkout",
         "mkdir -p @OUT/main/.git/modules/m/hooks; echo evil > @OUT/main/.git/modules/m/hooks/post-checkout"),
+    index_of_the_main_checkout_is_not_changed => plant("@OUT/main/.git/index",
+        "echo evil > e; GIT_INDEX_FILE=@OUT/main/.git/index git add e"),
+    index_of_the_main_checkout_is_not_replaced => plant("@OUT/main/.git/index",
+        "cp @OUT/main/.git/index @OUT/main/.git/index.lock; echo evil >> @OUT/main/.git/index.lock; \
+        mv -f @OUT/main/.git/index.lock @OUT/main/.git/index; rm -f @OUT/main/.git/index.lock"),
+    head_of_the_main_checkout_is_not_changed => plant("@OUT/main/.git/HEAD",
+        "echo 'ref: refs/heads/side' > @OUT/main/.git/HEAD"),
+    head_of_the_main_checkout_is_not_changed_by_git => plant("@OUT/main/.git/HEAD",
+        "git --git-dir=@OUT/main/.git symbolic-ref HEAD refs/heads/other"),
+    message_of_the_main_checkout_is_no_link => plant("@OUT/main/.git/COMMIT_EDITMSG",
+        "ln -sf config @OUT/main/.git/COMMIT_EDITMSG"),
+    new_links_beside_the_main_checkout_are_set_aside => plant("@OUT/main/.git/FETCH_HEAD",
+        "ln -s config @OUT/main/.git/FETCH_HEAD"),
+    modules_of_the_main_checkout_keep_their_index => plant("@OUT/main/.git/modules/lib/index",
+        "echo evil > @OUT/main/.git/modules/lib/index").given(|w| {
+            w.dir("@OUT/lib");
+            w.git("@OUT/lib", &["init", "-q"]);
+            w.git("@OUT/lib", &["commit", "-q", "--allow-empty", "-m", "lib"]);
+            let url = w.fill("@OUT/lib");
+            w.git("@OUT/main", &["-c", "protocol.file.allow=always", "submodule", "add", "-q", &url, "lib"]);
+        }),
+    modules_of_the_worktree_get_no_hook => plant("@GITDIR/modules/m/hooks/post-checkout",
+        "mkdir -p @GITDIR/modules/m/hooks; echo evil > @GITDIR/modules/m/hooks/post-checkout"),
     files_of_the_main_checkout_are_not_readable => attempt("cat @OUT/main/secret", Leak::Secret).given(worktree)
         .secret_at("@OUT/main/secret").workspace(),
     files_of_the_main_checkout_are_not_written => plant("@OUT/main/file", "echo evil > @OUT/main/file")

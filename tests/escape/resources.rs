@@ -1,6 +1,6 @@
 //! Limits bound what a run can take. Every attack is bounded itself, so that the host survives the bare control.
 
-use glee_tests::{Attempt, Bare, Leak, attempt, capable};
+use glee_tests::{Attempt, Bare, Caller, Leak, Policy, Run, World, attempt, capable};
 
 /// Says that it got all it wanted, against a limit below that.
 fn greedy(script: &'static str, limits: &str) -> Attempt {
@@ -52,6 +52,11 @@ claims! {
         }),
     file_size_is_bounded => greedy("@A fill big 40", "file_size_mb: 5"),
     file_size_in_home_is_bounded => greedy("@A fill ~/big 40", "file_size_mb: 5"),
+    inotify_instances_of_the_user_are_not_used_up => attempt("@A instances 100", Leak::Claimed).only_started(),
+    signals_of_the_user_are_not_used_up => attempt("@A pending 2000", Leak::Claimed).only_started(),
+    host_does_not_wait_for_a_lease => attempt("@A lease file 2 & sleep 0.3; @A mark ready @ID; wait", Leak::Changed("@OUT/held"))
+        .file("@PROJECT/file", "old\n")
+        .meanwhile_only(|w| w.host_tries("dd if=/dev/null of=@PROJECT/file conv=notrunc oflag=nonblock || touch @OUT/held")),
     open_files_are_bounded => greedy("@A descriptors 1000", "open_files: 100"),
     open_files_cannot_be_raised => greedy("ulimit -n 5000 && @A descriptors 4000", "open_files: 100"),
     hard_limit_cannot_be_raised => attempt("@A raise_limit", Leak::Claimed).bare(NEEDS_RESOURCE),
@@ -76,5 +81,27 @@ mod memory_that_is_in_no_process {
     #[test]
     fn is_bounded_in_pipes_and_sockets_as_root() {
         greedy("@A socket_memory 400", "memory_mb: 150, open_files: 100000").prove(Caller::Root);
+    }
+}
+
+/// The kernel counts descriptors under way per user: a run hands over a few itself.
+#[test]
+fn a_run_starts_while_another_has_all_its_descriptors_in_flight() {
+    for caller in [Caller::Root, Caller::User] {
+        let (world, other) = (World::new(caller), World::new(caller));
+        let script = "@A in_flight 8000 20 & sleep 0.5; @A mark ready @ID; wait";
+        let greedy = Run::sandboxed(&world, Policy::Named("restricted"))
+            .script(script)
+            .spawn();
+        assert!(greedy.wait_for_mark("ready"), "it says when it has sent them");
+        let outcome = Run::sandboxed(&other, Policy::Named("workspace")).script("true").go();
+        assert!(outcome.left(), "{}", outcome.describe());
+        greedy.signal("TERM");
+        let outcome = greedy.finish();
+        assert!(
+            outcome.says("sent 4"),
+            "as many as it may have open: {}",
+            outcome.describe()
+        );
     }
 }

@@ -24,6 +24,7 @@ glee_tests::claims! {
     what_is_said_of_paths_and_variables_is_what_happens => crate::paths::prove;
     what_a_hint_says_is_what_allows_it => crate::hints::prove;
     what_is_said_of_connections_is_what_happens => crate::net::prove;
+    a_hint_about_loopback_can_be_followed => crate::net::prove_loopback;
     what_was_learned_lets_the_command_pass_and_no_secret => crate::learn::prove;
     a_permissive_lesson_ends_when_the_command_passes => crate::learn::prove_permissive;
     names_that_were_refused_are_learned => crate::learn::prove_network;

@@ -24,6 +24,11 @@ const HOSTS: &[&str] = &[
     "100.64.0.7",
     "2001:db8:1::10",
     "fd00:7::7",
+    "localhost",
+    "127.0.0.1",
+    "127.0.0.2",
+    "0.0.0.0",
+    "::1",
 ];
 const PORTS: &[u16] = &[80, 443, 8080, 7777];
 
@@ -43,6 +48,10 @@ const ALLOW: &[&str] = &[
     "::/0",
     "[2001:db8:1::10]:443",
     "fd00:7::7",
+    "127.0.0.1:8080",
+    "127.0.0.2:7777",
+    "[::1]:7777",
+    "127.0.0.0/8:80",
 ];
 const DENY: &[&str] = &[
     "denied.allowed.test",
@@ -117,4 +126,32 @@ pub(crate) fn prove(caller: Caller) {
         wrong.len()
     );
     assert!(wrong.is_empty(), "seed {seed}:\n{}", wrong.join("\n"));
+}
+
+/// What a hint says of loopback can be followed; a name of it leads where the address does.
+pub(crate) fn prove_loopback(caller: Caller) {
+    let world = World::new(caller);
+    let ask = |network: &str, target: &str| {
+        let policy = world.file(
+            "@OUT/../policy.yml",
+            &format!("extends: workspace\nnetwork: {network}\n"),
+        );
+        let flags = ["--net".to_owned(), target.to_owned()];
+        explain(&world, &policy, &flags, &["/bin/true"]).map(|mut said| said.remove(0))
+    };
+    for target in [
+        "localhost:38001",
+        "127.0.0.1:38001",
+        "0.0.0.0:38001",
+        "127.0.0.2:38001",
+        "[::1]:38001",
+    ] {
+        for before in ["false", "{allow: [\"allowed.test\"]}", "{allow: [\"127.0.0.9:38001\"]}"] {
+            let said = ask(before, target).expect("the policy can be used");
+            let hint = said.hint.as_deref().and_then(|hint| hint.strip_prefix("network: "));
+            let hint = hint.unwrap_or_else(|| panic!("{target} under {before}: {}", said.all));
+            let after = ask(hint, target).unwrap_or_else(|| panic!("{target}: `{hint}` is refused"));
+            assert!(!said.allowed && after.allowed, "{target}, `{hint}`: {}", after.all);
+        }
+    }
 }

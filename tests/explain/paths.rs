@@ -61,6 +61,24 @@ const SYSTEM: &[&str] = &[
     "/proc/keys",
     "/proc/missing",
     "/proc/self/status",
+    "/proc/self/exe",
+    "/proc/1",
+    "/proc/1/status",
+    "/proc/1/environ",
+    "/proc/1/mem",
+    "/proc/1/maps",
+    "/proc/1/cwd",
+    "/proc/1/root",
+    "/proc/1/root/etc/passwd",
+    "/proc/1/fd",
+    "/proc/1/fd/0",
+    "/proc/1/exe",
+    "/proc/1/task/1/environ",
+    "/dev/null/",
+    "/etc/passwd/",
+    "/usr/bin/env/",
+    "/usr/bin/env/.",
+    "/usr/",
     "/proc/self/cwd",
     "/proc/self/root/etc/passwd",
     "/proc/sys/kernel/hostname",
@@ -231,12 +249,14 @@ fn paths(world: &World, chance: &mut Chance) -> Vec<PathBuf> {
     let sure = SYSTEM.iter().map(PathBuf::from);
     let mut changed = Vec::new();
     for path in &all {
-        match chance.below(6) {
+        match chance.below(8) {
             0 => changed.push(path.join("missing")),
             1 => changed.push(path.join("m1/m2/m3")),
             2 => changed.push(path.join("..")),
             3 => changed.push(path.join(chance.one(&[".env", "x.key", "b", "file", "data", ".envrc", "hooks"]))),
             4 => changed.push(path.join("../readme")),
+            5 => changed.push(path.join("")),
+            6 => changed.push(path.join(".")),
             _ => {}
         }
     }

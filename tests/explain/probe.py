@@ -66,8 +66,8 @@ def attempt(use, path, later):
             {"read": read, "exec": execute}[use](path)
         return "ok"
     except OSError as error:
-        if error.errno == errno.ENOEXEC:
-            return "ok"  # Nothing refused it; it is just no program.
+        if error.errno in (errno.ENOEXEC, errno.ENXIO):
+            return "ok"  # Nothing refused it; it is just no program, or a pipe that nobody reads.
         return errno.errorcode[error.errno]
 
 

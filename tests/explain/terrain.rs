@@ -63,9 +63,12 @@ pub(crate) fn fill(world: &World, chance: &mut Chance) {
         ("project/a", "@HOME/link_project"),
         ("@PROJECT", "@OUT/link_back"),
         ("tree/a", "@OUT/link_tree"),
+        ("readme/", "@PROJECT/link_slash"),
+        ("/proc/1/environ", "@PROJECT/link_first"),
     ] {
         world.link(target, at);
     }
+    world.host_does("mkfifo -m 755 @PROJECT/src/pipe");
     if maybe(chance) {
         world.git_init();
         // Git's objects are not even their owner's to write; permissions are not the question here.

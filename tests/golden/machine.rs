@@ -203,8 +203,10 @@ impl Machine {
                 repositories: Vec::new(),
                 known: BTreeSet::new(),
                 unlinked: BTreeSet::new(),
+                links: Default::default(),
             },
             scan_cut: false,
+            pinned: Vec::new(),
             top: Vec::new(),
             stdio: Vec::new(),
         }

@@ -58,7 +58,12 @@ pub(crate) fn restricted() -> Vec<Case> {
 fn files() -> Vec<Case> {
     let creating = libc::O_CREAT | libc::O_WRONLY;
     let temporary = libc::O_TMPFILE | libc::O_RDWR;
-    let mut cases = Vec::new();
+    let mut cases = vec![
+        case("fcntl", "0 1024 0", Refused(EPERM)),
+        case("fcntl", "0 0x100000400 1", Refused(EPERM)),
+        case("fcntl", "0 1 0", Allowed),
+        case("fcntl", "0 1025 0", Allowed),
+    ];
     for (call, before) in [("open", ""), ("openat", "-100 ")] {
         cases.extend([
             case(call, &format!("{before}new {creating} 04755"), Refused(EPERM)),

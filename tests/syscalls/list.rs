@@ -9,6 +9,7 @@ const TEXT: &str = include_str!("../../sandbox-profiles/syscalls.txt");
 pub(crate) enum Action {
     Allow,
     Enosys,
+    Absent,
     Deny,
     Rule(&'static str),
 }
@@ -39,6 +40,7 @@ fn action(word: &'static str) -> Action {
     match word {
         "allow" => Action::Allow,
         "enosys" => Action::Enosys,
+        "absent" => Action::Absent,
         "deny" => Action::Deny,
         _ => Action::Rule(
             word.strip_prefix("rule:")

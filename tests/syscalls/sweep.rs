@@ -48,14 +48,14 @@ fn sweep(caller: Caller, policy: Policy, never: &[&str]) {
         };
         let action = list.get(&call.number).map_or(Action::Enosys, |entry| entry.action);
         let expected = match action {
-            Action::Enosys => Answer::Errno(libc::ENOSYS),
+            Action::Enosys | Action::Absent => Answer::Errno(libc::ENOSYS),
             Action::Deny => Answer::Errno(libc::EPERM),
             Action::Rule("socket") if never.contains(&"socket") => Answer::Errno(libc::EAFNOSUPPORT),
             Action::Rule(rule) if never.contains(&rule) => Answer::Errno(libc::EPERM),
             Action::Allow | Action::Rule(_) => *bare,
         };
         let refused = match action {
-            Action::Deny => true,
+            Action::Deny | Action::Absent => true,
             Action::Rule(rule) => never.contains(&rule),
             Action::Allow | Action::Enosys => false,
         };

@@ -117,17 +117,19 @@ enum Task {
     /// Nothing: what a start and an end take.
     Start,
     Cargo,
+    Crate,
     Make,
     Opens,
 }
 
 impl Task {
-    const ALL: [Task; 4] = [Task::Start, Task::Cargo, Task::Make, Task::Opens];
+    const ALL: [Task; 5] = [Task::Start, Task::Cargo, Task::Crate, Task::Make, Task::Opens];
 
     fn name(self) -> &'static str {
         match self {
             Task::Start => "start",
             Task::Cargo => "cargo",
+            Task::Crate => "crate",
             Task::Make => "make",
             Task::Opens => "opens",
         }
@@ -137,6 +139,7 @@ impl Task {
         match self {
             Task::Start => "true".to_owned(),
             Task::Cargo => Work::CargoBuild.describe(0),
+            Task::Crate => Work::CrateBuild.describe(0),
             Task::Make => format!("make, {} C files", size.c_files()),
             Task::Opens => format!("{OPENS} opens"),
         }
@@ -144,7 +147,7 @@ impl Task {
 
     fn is_build(self) -> bool {
         match self {
-            Task::Cargo | Task::Make => true,
+            Task::Cargo | Task::Crate | Task::Make => true,
             Task::Start | Task::Opens => false,
         }
     }
@@ -153,6 +156,7 @@ impl Task {
         match self {
             Task::Start => Ok(()),
             Task::Cargo => Work::CargoBuild.prepare(dir, 0),
+            Task::Crate => Work::CrateBuild.prepare(dir, 0),
             Task::Make => write_c(dir, size.c_files()),
             Task::Opens => {
                 let file = dir.join("file");
@@ -166,6 +170,7 @@ impl Task {
         Ok(match self {
             Task::Start => words(&["true"]),
             Task::Cargo => words(Work::CargoBuild.command()),
+            Task::Crate => words(Work::CrateBuild.command()),
             Task::Make => words(&["make", "-s", "-j2", "OUT=out"]),
             Task::Opens => {
                 let own = env::current_exe().map_err(BenchError::io("find", Path::new("this program")))?;
@@ -177,6 +182,7 @@ impl Task {
     fn fresh(self, dir: &Path) -> Option<PathBuf> {
         match self {
             Task::Cargo => Work::CargoBuild.fresh(dir),
+            Task::Crate => Work::CrateBuild.fresh(dir),
             Task::Make => Some(dir.join("out")),
             Task::Start | Task::Opens => None,
         }

@@ -4,6 +4,7 @@ use glee_benches::BenchError;
 use glee_benches::args::{Args, CALM, CHECK, Flag, JSON, ONLY, USER};
 use glee_benches::error::conclude;
 use glee_benches::machine::Machine;
+use glee_benches::peers;
 use glee_benches::place::{self, Place};
 use glee_benches::stats::{Ratio, Samples, ratio_of_medians};
 use glee_benches::subject::{Subject, interleave};
@@ -15,7 +16,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const ABOUT: &str = "workload: git status, a cargo build and a node script, bare and under `run --policy workspace`";
+const ABOUT: &str =
+    "workload: git status, cargo builds and a node script, bare, under `run --policy workspace` and under `bwrap`";
 const GOAL: f64 = 1.03;
 const ROUNDS: Flag = Flag {
     name: "--rounds",
@@ -44,6 +46,8 @@ struct Measured {
     boxed: Samples,
     start: Samples,
     ratio: Ratio,
+    /// What it takes under `bwrap` with nearly the same mounts, if that is installed.
+    bwrap: Option<Ratio>,
 }
 
 impl Measured {
@@ -87,25 +91,28 @@ fn compare(work: Work, args: &Args, rounds: usize) -> Result<Measured, BenchErro
     let files = match work {
         Work::GitStatus => args.count(GIT_FILES, 100_000)?,
         Work::NodeRead => args.count(NODE_FILES, 20_000)?,
-        Work::CargoBuild => 0,
+        Work::CargoBuild | Work::CrateBuild => 0,
     };
     let place = Place::new(&format!("workload-{}", work.name()))?;
     let command = work.command();
-    let (bare_dir, boxed_dir) = (place.dir("bare")?, place.dir("boxed")?);
-    for dir in [&bare_dir, &boxed_dir] {
+    let (bare_dir, boxed_dir, bwrap_dir) = (place.dir("bare")?, place.dir("boxed")?, place.dir("bwrap")?);
+    for dir in [&bare_dir, &boxed_dir, &bwrap_dir] {
         work.prepare(dir, files)?;
     }
     let bare = with_fresh(bare(command, &bare_dir)?, work, &bare_dir);
     let boxed = with_fresh(boxed(args, command, &boxed_dir)?, work, &boxed_dir);
     let start = self::boxed(args, &["true"], &boxed_dir)?;
-    let subjects = [bare, boxed, start];
+    let mut subjects = vec![bare, boxed, start];
+    let bwrap =
+        peers::bwrap_workspace(&bwrap_dir, &home(), command).map(|subject| with_fresh(subject, work, &bwrap_dir));
+    subjects.extend(bwrap.ok().filter(|subject| subject.check().is_ok()));
     for subject in &subjects {
         // Once to see that it works, once more so that both sides begin with warm caches.
         subject.check()?;
         subject.check()?;
     }
     let samples = interleave(&subjects, rounds, args.pace())?;
-    let [bare, boxed, start] = samples.as_slice() else {
+    let [bare, boxed, start, others @ ..] = samples.as_slice() else {
         return Err(BenchError::Failed {
             subject: work.name().to_string(),
             how: "no samples".to_string(),
@@ -114,6 +121,7 @@ fn compare(work: Work, args: &Args, rounds: usize) -> Result<Measured, BenchErro
     Ok(Measured {
         what: work.describe(files),
         ratio: ratio_of_medians(boxed, bare),
+        bwrap: others.first().map(|bwrap| ratio_of_medians(bwrap, bare)),
         bare: bare.clone(),
         boxed: boxed.clone(),
         start: start.clone(),
@@ -171,6 +179,7 @@ fn print_table(machine: &Machine, rounds: usize, measured: &[Measured], absent: 
         "× bare",
         "95 %",
         "start apart",
+        "bwrap × bare",
     ])];
     for one in measured {
         rows.push(row([
@@ -181,6 +190,8 @@ fn print_table(machine: &Machine, rounds: usize, measured: &[Measured], absent: 
             format!("{:.3}", one.ratio.value),
             format!("{:.3}–{:.3}", one.ratio.low, one.ratio.high),
             format!("{:.3}", one.start_apart()),
+            one.bwrap
+                .map_or_else(|| "–".to_owned(), |ratio| format!("{:.3}", ratio.value)),
         ]));
     }
     print!("{}", aligned(&rows));
@@ -201,6 +212,7 @@ fn as_json(machine: &Machine, rounds: usize, measured: &[Measured], absent: &[St
             "start_ms": one.start.median(),
             "ratio": {"value": one.ratio.value, "low": one.ratio.low, "high": one.ratio.high},
             "ratio_start_apart": one.start_apart(),
+            "bwrap_ratio": one.bwrap.map(|ratio| ratio.value),
         })
     };
     let works: Vec<Value> = measured.iter().map(work).collect();

@@ -15,7 +15,7 @@ pub(crate) enum RunsCommand {
     #[command(after_help = "Example:\n  glee-supervisor runs list -n 5 --project .")]
     List {
         /// How many
-        #[arg(short, long, value_name = "N", default_value_t = 20)]
+        #[arg(short, long, value_name = "N", default_value = "20", value_parser = number)]
         number: usize,
         /// Print JSON
         #[arg(long)]
@@ -89,7 +89,7 @@ Example:
         #[arg(long, value_name = "N")]
         keep: Option<usize>,
         /// Keep none that is older: 30d, 12h
-        #[arg(long, value_name = "TIME", value_parser = duration)]
+        #[arg(long, value_name = "TIME", value_parser = age)]
         older_than: Option<Duration>,
         /// Print JSON
         #[arg(long)]
@@ -109,7 +109,7 @@ pub(crate) enum AuditCommand {
         #[arg(long, value_name = "TIME", value_parser = since)]
         since: Option<String>,
         /// How many
-        #[arg(short, long, value_name = "N", default_value_t = 20)]
+        #[arg(short, long, value_name = "N", default_value = "20", value_parser = number)]
         number: usize,
         /// Print JSON
         #[arg(long)]
@@ -136,9 +136,28 @@ fn hash(text: &str) -> Result<Hash, String> {
     Hash::parse(text).ok_or_else(|| "not a SHA-256: 64 hexadecimal digits".to_owned())
 }
 
+/// How many are shown.
+fn number(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("`0` would show nothing: write a number from 1".to_owned()),
+        Ok(number) => Ok(number),
+        Err(_) => Err(format!("`{text}` is not a number: write one from 1")),
+    }
+}
+
+/// How old something is. Nobody means seconds who writes `30`.
+fn age(text: &str) -> Result<Duration, String> {
+    if text.ends_with(|last: char| last.is_ascii_digit() || last == '.') {
+        return Err(format!(
+            "`{text}` has no unit: write {text}d, {text}h, {text}m or {text}s"
+        ));
+    }
+    duration(text).map_err(|_| format!("`{text}` is not a time: write 30d, 12h, 45m or 90s"))
+}
+
 /// A time ago, or a date, as the log writes times.
 fn since(text: &str) -> Result<String, String> {
-    if let Some(at) = duration(text).ok().and_then(|ago| SystemTime::now().checked_sub(ago)) {
+    if let Some(at) = age(text).ok().and_then(|ago| SystemTime::now().checked_sub(ago)) {
         return Ok(rfc3339(at));
     }
     const FORM: &str = "0000-00-00T00:00:00.000Z";
@@ -165,8 +184,28 @@ mod tests {
             assert_eq!(since(text).as_deref(), Ok(text));
         }
         assert_eq!(since("2h").map(|at| at.len()), Ok(date.len()));
-        for wrong in ["", "yesterday", "2026-01", "2026/01/31", "2026-01-31T12:00:00.000Zx"] {
+        for wrong in [
+            "",
+            "5",
+            "yesterday",
+            "2026-01",
+            "2026/01/31",
+            "2026-01-31T12:00:00.000Zx",
+        ] {
             assert!(since(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_age_has_a_unit_and_a_number_is_not_zero() {
+        assert_eq!(age("12h"), Ok(Duration::from_secs(43_200)));
+        assert_eq!(age("5").unwrap_err(), "`5` has no unit: write 5d, 5h, 5m or 5s");
+        for wrong in ["", "0", "1d12", "5w", "d", "-5d"] {
+            assert!(age(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(number("1"), Ok(1));
+        for wrong in ["", "0", "-1", "x"] {
+            assert!(number(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
+use glee_engine::explain::{CallName, Target, Variable};
 
 use crate::args::Workspace;
 
@@ -14,7 +15,7 @@ The answer is that of the finished sandbox: system directories, private places, 
 included. It holds as far as ordinary file permissions allow. Nothing is run, looked up or sent.
 
 Exit status: 0 if everything that was asked for is allowed, 1 if something is denied, 125 if the policy
-cannot be used here.
+cannot be used here, 2 for a mistake in the command line.
 
 Example:
   glee-supervisor policy explain workspace --path ~/.ssh/id_ed25519 --env GITHUB_TOKEN --net example.org:443")]
@@ -37,15 +38,15 @@ pub(crate) struct ExplainArgs {
 
     /// May this host be connected to?
     #[arg(long, value_name = "HOST:PORT")]
-    pub(crate) net: Vec<String>,
+    pub(crate) net: Vec<Target>,
 
     /// Does this variable pass?
     #[arg(long, value_name = "NAME")]
-    pub(crate) env: Vec<String>,
+    pub(crate) env: Vec<Variable>,
 
     /// Is this system call allowed?
     #[arg(long, value_name = "NAME")]
-    pub(crate) syscall: Vec<String>,
+    pub(crate) syscall: Vec<CallName>,
 
     /// As if `run` had been given --read PATH
     #[arg(long, value_name = "PATH")]

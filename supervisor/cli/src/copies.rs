@@ -185,6 +185,20 @@ pub(crate) fn apply(given: &str, project: Option<&Path>, paths: &[PathBuf]) -> i
             shown(path)
         ));
     }
+    for path in &applied.aside {
+        print::note(&format!(
+            "`{}` was renamed to `….set-aside`: it would have made a git repository of its directory, which runs programs",
+            shown(path)
+        ));
+    }
+    for path in &applied.armed {
+        let path = shown(path);
+        let help = "remove it before you use git there";
+        print::warning(
+            &format!("`{path}` makes git run programs, and cannot be renamed"),
+            Some(help),
+        );
+    }
     let run = kept.harvest.run_id.clone();
     if applied.whole {
         if let Err(error) = kept.discard() {

@@ -27,13 +27,7 @@ pub(crate) fn run(arguments: ExplainArgs, project: Option<PathBuf>) -> i32 {
 fn answer(arguments: ExplainArgs, project: Option<PathBuf>) -> Result<i32, Refusal> {
     let cwd = std::env::current_dir().map_err(SceneError::NoCwd)?;
     let scene = Scene::find(project.as_deref())?;
-    let questions = match questions(&arguments, &cwd, scene.home.as_deref()) {
-        Ok(questions) => questions,
-        Err(problem) => {
-            print::error(&problem, None);
-            return Ok(REFUSED);
-        }
-    };
+    let questions = questions(&arguments, &cwd, scene.home.as_deref());
     let ExplainArgs {
         policy,
         json,
@@ -71,7 +65,7 @@ fn answer(arguments: ExplainArgs, project: Option<PathBuf>) -> Result<i32, Refus
     Ok(print::bytes(text.as_bytes(), status))
 }
 
-fn questions(arguments: &ExplainArgs, cwd: &Path, home: Option<&Path>) -> Result<Vec<Question>, String> {
+fn questions(arguments: &ExplainArgs, cwd: &Path, home: Option<&Path>) -> Vec<Question> {
     let usage = match (arguments.write, arguments.exec) {
         (true, _) => Use::Write,
         (_, true) => Use::Execute,
@@ -80,17 +74,17 @@ fn questions(arguments: &ExplainArgs, cwd: &Path, home: Option<&Path>) -> Result
     let mut asked: Vec<Question> = Vec::new();
     for path in &arguments.path {
         let path = match (path.strip_prefix("~"), home) {
+            // A slash at the end says that a directory is meant, and is lost by `strip_prefix`.
+            (Ok(below), Some(home)) if path.as_os_str().as_encoded_bytes().ends_with(b"/") => home.join(below).join(""),
             (Ok(below), Some(home)) => home.join(below),
             (Ok(_), None) | (Err(_), _) => cwd.join(path),
         };
         asked.push(Question::Path { path, usage });
     }
-    for target in &arguments.net {
-        asked.push(Question::Net(target.parse().map_err(|problem| format!("{problem}"))?));
-    }
+    asked.extend(arguments.net.iter().cloned().map(Question::Net));
     asked.extend(arguments.env.iter().cloned().map(Question::Env));
-    asked.extend(arguments.syscall.iter().cloned().map(Question::Syscall));
-    Ok(asked)
+    asked.extend(arguments.syscall.iter().copied().map(Question::Syscall));
+    asked
 }
 
 fn text(answer: &Explained) -> String {

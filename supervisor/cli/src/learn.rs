@@ -70,9 +70,14 @@ pub(crate) fn run(arguments: LearnArgs, project: Option<PathBuf>) -> i32 {
         format!(" after {rounds} runs")
     };
     print::note(&format!(
-        "{} clauses proposed{runs}, {} denials only listed; the policy is {place}",
-        learned.proposed.len(),
-        learned.listed
+        "{} proposed{runs}, {} only listed; the policy is {place}",
+        counted(learned.proposed.len(), "clause"),
+        counted(learned.listed, "denial")
     ));
     status
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }

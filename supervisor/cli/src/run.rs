@@ -69,6 +69,10 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
         print::error(&format!("cannot execute `{name}`: {reason}"), None);
     }
     match finished.report.cause {
+        Some("listener") if finished.report.outcome != "signaled" => print::warning(
+            "the process that notes what is refused did not answer at the end: the list of denials is not complete",
+            None,
+        ),
         Some("listener") => print::error(
             "the process that answers for the system call filter died or got stuck, so the run was ended",
             Some("nothing was allowed because of it; `--no-denials` leaves it less to do"),
@@ -140,8 +144,14 @@ fn tell_workspace(finished: &Finished) {
             ""
         };
         let noun = if workspace.commits == 1 { "commit" } else { "commits" };
+        // What is in no commit cannot be merged.
+        let first = if workspace.uncommitted {
+            format!("git -C {path} add -A && git -C {path} commit && ")
+        } else {
+            String::new()
+        };
         print::note(&format!(
-            "{} {noun} on the branch `{branch}`{also}\n  worktree:   {path}\n  take it:    git merge {branch}\n  \
+            "{} {noun} on the branch `{branch}`{also}\n  worktree:   {path}\n  take it:    {first}git merge {branch}\n  \
              forget it:  git worktree remove --force {path} && git branch -D {branch}",
             workspace.commits
         ));

@@ -1,11 +1,14 @@
 //! The closing word on a terminal: what was refused, and what would allow it.
 //!
 //! INVARIANT: paths, hosts and names of programs come from inside the sandbox; each is made visible before it is printed.
+//! INVARIANT: a flood of one kind hides no other kind.
 
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 
 use glee_engine::report::{Denial, Report, What};
 use glee_engine::text::{columns, visible};
+use glee_policy::hint;
 
 use crate::print::Paint;
 
@@ -36,21 +39,22 @@ fn text(report: &Report, paint: &dyn Fn(Paint, &str) -> String) -> Option<String
     if report.denials.is_empty() {
         return None;
     }
-    let times: u64 = report.denials.iter().map(|denial| denial.count).sum::<u64>() + report.denials_omitted;
-    let rows: Vec<Vec<String>> = report
-        .denials
-        .iter()
-        .take(ROWS)
-        .map(|denial| row(denial, paint))
-        .collect();
-    let noun = if times == 1 { "denial" } else { "denials" };
+    // As many as there are rows in the report: how often each happened stands in it.
+    let count = report.denials.len();
+    let shown = chosen(&report.denials);
+    let rows: Vec<Vec<String>> = shown.iter().map(|denial| row(denial, paint)).collect();
+    let noun = if count == 1 { "denial" } else { "denials" };
+    let unlisted = match report.denials_omitted {
+        0 => String::new(),
+        omitted => format!(", and {omitted} refusals that the report does not list"),
+    };
     let mut text = format!(
-        "{} · run {}\n",
-        paint(Paint::Head, &format!("{times} {noun}")),
+        "{}{unlisted} · run {}\n",
+        paint(Paint::Head, &format!("{count} {noun}")),
         report.run_id
     );
     text.push_str(&columns(&rows, "  "));
-    let more = report.denials.len().saturating_sub(ROWS);
+    let more = count - rows.len();
     if more > 0 {
         text.push_str(&format!(
             "  and {more} more: glee-supervisor runs show {}\n",
@@ -61,15 +65,30 @@ fn text(report: &Report, paint: &dyn Fn(Paint, &str) -> String) -> Option<String
     Some(text)
 }
 
-fn row(denial: &Denial, paint: &dyn Fn(Paint, &str) -> String) -> Vec<String> {
-    let kind = match denial.kind {
+/// The first of each kind, then those that came first, in the order of the report.
+fn chosen(denials: &[Denial]) -> Vec<&Denial> {
+    let mut seen = BTreeSet::new();
+    let (firsts, others): (Vec<_>, Vec<_>) = denials
+        .iter()
+        .zip(0..)
+        .partition(|(denial, _)| seen.insert(kind(denial)));
+    let mut taken: Vec<(&Denial, usize)> = firsts.into_iter().chain(others).take(ROWS).collect();
+    taken.sort_by_key(|(_, at)| *at);
+    taken.into_iter().map(|(denial, _)| denial).collect()
+}
+
+fn kind(denial: &Denial) -> &'static str {
+    match denial.kind {
         "fs.read" | "fs.hidden" => "read",
         "fs.write" => "write",
         "fs.exec" => "exec",
         "network" => "net",
         "syscall" => "call",
         other => other,
-    };
+    }
+}
+
+fn row(denial: &Denial, paint: &dyn Fn(Paint, &str) -> String) -> Vec<String> {
     let what = match &denial.what {
         What::Path(text) | What::Host(text) | What::Name(text) => text,
     };
@@ -84,7 +103,7 @@ fn row(denial: &Denial, paint: &dyn Fn(Paint, &str) -> String) -> Vec<String> {
         (program, pid) => format!("by {} (pid {pid})", visible(program)),
     };
     vec![
-        paint(Paint::Bad, kind),
+        paint(Paint::Bad, kind(denial)),
         shorten(&visible(what)),
         format!("{who}{times}").trim_start().to_owned(),
         format!("{} {}", paint(Paint::Hint, "allow:"), visible(&denial.hint)),
@@ -103,9 +122,9 @@ fn shorten(text: &str) -> String {
 }
 
 fn withheld(names: &[String], paint: &dyn Fn(Paint, &str) -> String) -> String {
-    let Some(first) = names.first() else {
+    if names.is_empty() {
         return String::new();
-    };
+    }
     let listed: Vec<String> = names.iter().take(NAMES).map(|name| shorten(&visible(name))).collect();
     let more = match names.len().saturating_sub(NAMES) {
         0 => String::new(),
@@ -113,10 +132,12 @@ fn withheld(names: &[String], paint: &dyn Fn(Paint, &str) -> String) -> String {
     };
     let hint = paint(Paint::Hint, "allow:");
     let list = listed.join(", ");
-    format!(
-        "  withheld from the environment: {list}{more}  {hint} env: {{allow: [\"{}\"]}}\n",
-        visible(first)
-    )
+    // Of what makes programs load or run code, nothing ever passes.
+    let advice = match names.iter().find_map(|name| hint::env(name)) {
+        Some(clause) => format!("{hint} {}", visible(&clause)),
+        None => "never passed on: it makes programs load or run code".to_owned(),
+    };
+    format!("  withheld from the environment: {list}{more}  {advice}\n")
 }
 
 #[cfg(test)]
@@ -163,7 +184,7 @@ mod tests {
         ]);
         report.withheld_env = ["A", "B", "C", "D", "E"].map(str::to_owned).to_vec();
         let expected = "\
-6 denials · run 01j
+3 denials · run 01j
   read   /home/me/.ssh/id  by cat (pid 7)      allow: fs.read: [\"~/.ssh/id\"]
   net    a.example:443     by node (pid 7) ×4  allow: network: …
   limit  limits.pids                           allow: limits: {pids: 2}
@@ -186,6 +207,35 @@ mod tests {
         assert_eq!(text.lines().count(), 12);
         assert!(
             text.ends_with("  and 5 more: glee-supervisor runs show 01j\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn what_the_report_does_not_list_is_told_apart_from_its_rows() {
+        let rows = (0..2).map(|n| denial("fs.read", What::Path(format!("/{n}")), "x", 5, "h"));
+        let mut report = report(rows.collect());
+        report.denials_omitted = 1330;
+        let text = plain(&report).unwrap();
+        let head = "2 denials, and 1330 refusals that the report does not list · run 01j\n";
+        assert!(text.starts_with(head), "{text}");
+    }
+
+    #[test]
+    fn a_flood_of_one_kind_hides_no_other() {
+        let flood = (0..700).map(|n| denial("fs.read", What::Path(format!("/{n}")), "x", 1, "h"));
+        let others = ["network", "fs.write", "syscall"].map(|kind| denial(kind, What::Name("z".into()), "x", 1, "h"));
+        let text = plain(&report(flood.chain(others).collect())).unwrap();
+        let kinds: Vec<&str> = text
+            .lines()
+            .skip(1)
+            .take(10)
+            .filter_map(|line| line.split_whitespace().next())
+            .collect();
+        let expected = [&["read"; 7][..], &["net", "write", "call"]].concat();
+        assert_eq!(kinds, expected, "{text}");
+        assert!(
+            text.ends_with("  and 693 more: glee-supervisor runs show 01j\n"),
             "{text}"
         );
     }

@@ -47,6 +47,38 @@ impl Book {
         book
     }
 
+    /// The book as it was at the end of a run in which these names were entered, in this order.
+    #[must_use]
+    pub fn after(rules: &Rules, entered: &[String]) -> Book {
+        let mut book = Book::new(rules);
+        for name in entered {
+            // A name that is none would leave the others at wrong places.
+            let Ok(Host::Name(name)) = Host::parse(name.as_bytes()) else {
+                break;
+            };
+            if book.enter(&name).is_err() {
+                break;
+            }
+        }
+        book
+    }
+
+    /// Names that were entered after the first so many.
+    #[must_use]
+    pub fn entered_after(&self, first: usize) -> Vec<String> {
+        self.names.iter().skip(first).map(Name::to_string).collect()
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
     /// The name's addresses, given now if it has none yet. The caller has decided that it is allowed.
     pub fn enter(&mut self, name: &Name) -> Result<(Ipv4Addr, Ipv6Addr), BookFull> {
         if let Some(pair) = self.address_of(name) {

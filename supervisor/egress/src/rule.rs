@@ -28,6 +28,10 @@ pub enum RuleProblem {
     Pattern { rule: String, problem: NameProblem },
     #[error("network rule `{rule}` names no host: {problem}")]
     Host { rule: String, problem: HostProblem },
+    #[error(
+        "network rule `{rule}` leads nowhere: inside, `localhost` is the sandbox's own; write `{instead}` for the host's"
+    )]
+    Localhost { rule: String, instead: String },
 }
 
 impl Rule {
@@ -35,6 +39,19 @@ impl Rule {
         match self.port {
             Some(only) => only == port,
             None => WEB_PORTS.contains(&port),
+        }
+    }
+
+    /// A rule that nothing can come of is no rule: inside, `localhost` is always the sandbox's own loopback.
+    pub(crate) fn leads_out(&self) -> Result<(), RuleProblem> {
+        match &self.what {
+            What::Exact(name) | What::Below(name) if name.is_localhost() => Err(RuleProblem::Localhost {
+                rule: self.text.clone(),
+                instead: self
+                    .port
+                    .map_or("127.0.0.1:PORT".to_owned(), |port| format!("127.0.0.1:{port}")),
+            }),
+            What::Exact(_) | What::Below(_) | What::Block(_) => Ok(()),
         }
     }
 

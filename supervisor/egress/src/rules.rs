@@ -42,8 +42,10 @@ pub enum NoAddress {
 
 impl Rules {
     pub fn new(allow: &BTreeSet<String>, deny: &BTreeSet<String>) -> Result<Rules, RuleProblem> {
+        let allow = parse_all(allow)?;
+        allow.iter().try_for_each(Rule::leads_out)?;
         Ok(Rules {
-            allow: parse_all(allow)?,
+            allow,
             deny: parse_all(deny)?,
         })
     }

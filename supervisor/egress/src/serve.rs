@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -83,16 +83,17 @@ async fn run(config: Config, sockets: Vec<OwnedFd>, control: OwnedFd) -> io::Res
     let broker = config.broker.clone();
     let local = LocalSet::new();
     let word = local.run_until(async {
-        open_doors(config, sockets, &ledger)?;
-        wait_for_word(&mut control).await
+        let names = open_doors(config, sockets, &ledger)?;
+        Ok::<_, io::Error>((wait_for_word(&mut control).await?, names))
     });
-    let word = word.await?;
+    let (word, names) = word.await?;
     // Ends every connection, which enters it in the ledger.
     drop(local);
     match word {
         Word::Gone => Ok(()),
         Word::Done => {
-            let report = Report::new(&ledger, broker.map(|broker| broker.report()));
+            let entered = names.map(|names| names.entered()).unwrap_or_default();
+            let report = Report::new(&ledger, broker.map(|broker| broker.report())).with_names(entered);
             let json = report.to_json();
             timeout(REPORTING, control.write_all(&json)).await??;
             control.shutdown().await
@@ -124,7 +125,20 @@ enum Room {
     Broker(Rc<dyn Model>),
 }
 
-fn open_doors(config: Config, sockets: Vec<OwnedFd>, ledger: &Arc<Ledger>) -> io::Result<()> {
+/// The book of a run, and how many names were in it from the start.
+struct Names {
+    book: Arc<Mutex<Book>>,
+    first: usize,
+}
+
+impl Names {
+    fn entered(&self) -> Vec<String> {
+        let book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
+        book.entered_after(self.first)
+    }
+}
+
+fn open_doors(config: Config, sockets: Vec<OwnedFd>, ledger: &Arc<Ledger>) -> io::Result<Option<Names>> {
     if config.doors.len() != sockets.len() {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
@@ -133,9 +147,15 @@ fn open_doors(config: Config, sockets: Vec<OwnedFd>, ledger: &Arc<Ledger>) -> io
     }
     let slots = Rc::new(Slots::new(&config.limits));
     let rules = config.rules.map(Arc::new);
+    let mut names = None;
     let named = rules.map(|rules| {
         let book = config.book.unwrap_or_else(|| Book::new(&rules));
+        let first = book.len();
         let book = Arc::new(Mutex::new(book));
+        names = Some(Names {
+            book: Arc::clone(&book),
+            first,
+        });
         let families = match config.ipv6 {
             true => Families::Both,
             false => Families::Ipv4,
@@ -182,7 +202,7 @@ fn open_doors(config: Config, sockets: Vec<OwnedFd>, ledger: &Arc<Ledger>) -> io
         };
         spawn_local(accept(listener(socket)?, room, Rc::clone(&slots), config.limits));
     }
-    Ok(())
+    Ok(names)
 }
 
 fn listener(socket: OwnedFd) -> io::Result<TcpListener> {

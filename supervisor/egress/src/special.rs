@@ -12,7 +12,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use crate::block::Block;
 use crate::host::canonical;
 
-const METADATA: &str = "cloud metadata";
+pub const METADATA: &str = "cloud metadata";
+pub const LINK_LOCAL: &str = "link-local";
 pub const OWN: &str = "an address of this machine";
 
 /// The kernel's list of IPv6 routes. Absent without IPv6.
@@ -42,7 +43,7 @@ fn special_v4(addr: Ipv4Addr) -> Option<&'static str> {
         [0, ..] => "this network",
         [127, ..] => "loopback",
         [10, ..] | [172, 16..=31, ..] | [192, 168, ..] => "private",
-        [169, 254, ..] => "link-local",
+        [169, 254, ..] => LINK_LOCAL,
         [100, 64..=127, ..] => "carrier-grade NAT",
         [192, 0, 0, _] => "protocol assignments",
         [192, 88, 99, _] => "6to4 relay",
@@ -63,7 +64,7 @@ fn special_v6(addr: Ipv6Addr) -> Option<&'static str> {
         // AWS, Google, Scaleway.
         [0xfd00, 0xec2, ..] | [0xfd20, 0xce, ..] | [0xfd00, 0x42, 0, 0, 0, 0, 0, 0x42] => METADATA,
         [0xfc00..=0xfdff, ..] => "unique-local",
-        [0xfe80..=0xfebf, ..] => "link-local",
+        [0xfe80..=0xfebf, ..] => LINK_LOCAL,
         [0xfec0..=0xfeff, ..] => "site-local",
         [0xff00..=0xffff, ..] => "multicast",
         [0x2001, 0, ..] => "Teredo",

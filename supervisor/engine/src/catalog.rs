@@ -43,7 +43,8 @@ pub fn list(scene: &Scene) -> Vec<Listed> {
         })
         .collect();
     let mut taken = BTreeSet::new();
-    let mut files = Profiles::new(&scene.project).list();
+    let library = Profiles::new(&scene.project);
+    let mut files = library.list();
     files.sort_by(|a, b| (a.2, &a.0).cmp(&(b.2, &b.0)));
     for (name, file, owner) in files {
         let hidden = if builtin::text(&name).is_some() {
@@ -55,7 +56,7 @@ pub fn list(scene: &Scene) -> Vec<Listed> {
         } else {
             None
         };
-        let (why, error) = match read_policy(&file) {
+        let (why, error) = match library.read(&file, owner) {
             Ok(bytes) => match glee_policy::parse_bytes(&source(&file), &bytes) {
                 Ok(policy) => (policy.why, None),
                 Err(error) => (None, Some(first_line(&error.render(None)))),

@@ -18,9 +18,10 @@ use glee_egress::rules::{RuleProblem, Rules};
 use glee_egress::serve::{self, Model};
 use glee_egress::{broker, limits};
 use glee_policy::ResolvedPolicy;
-use glee_policy::resolved::Network;
+use glee_policy::resolved::{Isolation, Mode, Network};
 use glee_sandbox::launch::Serve;
 use glee_sandbox::plan::{Door, Doors, Keeper, MadeFile, Transport};
+use glee_sandbox::seccomp::Observe;
 
 use crate::agent::key::Key;
 use crate::agent::overlay::{Overlay, PLACEHOLDER, Way};
@@ -164,16 +165,23 @@ impl Egress {
         }
     }
 
-    /// Files that make names lead to the doors.
+    /// Which names may be reached.
     #[must_use]
-    pub fn files(&self) -> Vec<MadeFile> {
+    pub fn rules(&self) -> Option<&Rules> {
+        self.rules.as_ref()
+    }
+
+    /// Which name had which address, if these were given one during the run.
+    #[must_use]
+    pub fn book_after(&self, entered: &[String]) -> Option<Book> {
+        self.rules.as_ref().map(|rules| Book::after(rules, entered))
+    }
+
+    /// Files that make names lead to the doors.
+    fn files(&self) -> Vec<MadeFile> {
         if self.rules.is_none() {
             return Vec::new();
         }
-        let file = |at: &str, text: String| MadeFile {
-            at: at.into(),
-            contents: text.into_bytes(),
-        };
         vec![
             file(
                 "/etc/resolv.conf",
@@ -215,6 +223,30 @@ impl Egress {
         .flatten()
         .collect()
     }
+}
+
+fn file(at: &str, text: String) -> MadeFile {
+    MadeFile {
+        at: at.into(),
+        contents: text.into_bytes(),
+    }
+}
+
+/// What the sandbox finds in `/etc` for the looking up of names.
+///
+/// Where nothing leads out and calls are looked at, programs are told to ask on loopback: there the question is sent, and
+/// refused at once by the kernel, since nobody listens; so the listener can read which name was meant. The host's resolver
+/// would be out of reach before anybody says what is wanted of it.
+#[must_use]
+pub fn files(egress: Option<&Egress>, policy: &ResolvedPolicy, observe: Observe) -> Vec<MadeFile> {
+    let own = egress.map(Egress::files).unwrap_or_default();
+    let walled = policy.mode == Mode::Restricted && policy.isolation == Isolation::Namespaces;
+    let looked_at = observe != Observe::Nothing && walled && policy.network == Network::Off;
+    if !looked_at || !own.is_empty() {
+        return own;
+    }
+    let text = format!("nameserver {}\noptions timeout:1 attempts:1\n", doors::DNS);
+    vec![file("/etc/resolv.conf", text)]
 }
 
 impl Serve for Egress {

@@ -7,9 +7,39 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use glee_policy::{Host, Walk};
+use glee_sandbox::survey::Caller;
+use glee_sandbox::sys::process;
 
 /// Symlinks followed in one path before it counts as endless: the kernel's own number.
 const MOST_LINKS: u32 = 40;
+
+/// Users that people are, besides root; the last is nobody.
+const PEOPLE: std::ops::Range<u32> = 1000..65534;
+
+/// Who called, by the name that the machine knows, and the homes of everybody.
+pub(crate) fn people() -> (Caller, Vec<PathBuf>) {
+    let (uid, mut user, mut homes) = (process::geteuid(), None, Vec::new());
+    for line in fs::read_to_string("/etc/passwd").unwrap_or_default().lines() {
+        let fields: Vec<&str> = line.split(':').collect();
+        let [name, _, id, _, _, home, ..] = fields.as_slice() else {
+            continue;
+        };
+        let Ok(id) = id.parse::<u32>() else { continue };
+        if id == uid && user.is_none() {
+            user = Some((*name).to_owned());
+        }
+        let home = PathBuf::from(home);
+        if (id == 0 || PEOPLE.contains(&id)) && home.is_absolute() && home.parent().is_some() {
+            homes.push(home);
+        }
+    }
+    let caller = Caller {
+        uid,
+        gid: process::getegid(),
+        user: user.unwrap_or_else(|| uid.to_string()),
+    };
+    (caller, homes)
+}
 
 /// This machine, for one project.
 #[derive(Debug, Clone)]

@@ -3,17 +3,50 @@
 //! Pure: reads no file. The tables are in docs/changed-files.md too, and a test compares the two.
 //! INVARIANT: a name counts wherever it lies in the tree, and in any case of letters, since some filesystems know none.
 
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
+use std::sync::LazyLock;
 
 use glee_sandbox::launch::{Change, Found, Judge, Verdict};
 use glee_sandbox::sys::dir::FileKind;
 
 mod tables;
 
-use tables::{DIRS, GIT_READS, GIT_RUNS, GIT_TOLD, NAMES, PATTERNS};
+use crate::shapes::Shapes;
+use tables::{GIT_READS, GIT_REMOTES, GIT_RUNS, GIT_TOLD, NAMES};
+
+type Reasons = Shapes<&'static str>;
+
+/// What a word ends in that means everything below a directory.
+const BELOW: &str = "/**";
+
+static FILES: LazyLock<Reasons> = LazyLock::new(|| Shapes::new(words().filter(|(word, _)| !word.ends_with(BELOW))));
+static DIRS: LazyLock<Reasons> = LazyLock::new(|| Shapes::new(dirs()));
+/// The directories, and those on the way to them.
+static WAYS: LazyLock<Reasons> = LazyLock::new(|| {
+    let ways = dirs().flat_map(|(dir, reason)| {
+        let ends = dir.match_indices('/').map(|(at, _)| at).chain([dir.len()]);
+        ends.filter_map(move |end| Some((dir.get(..end)?, reason)))
+    });
+    Shapes::new(ways)
+});
+
+fn words() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let split = |(reason, words): &(&'static str, &'static str)| {
+        let reason = *reason;
+        words.split_ascii_whitespace().map(move |word| (word, reason))
+    };
+    NAMES.iter().flat_map(split)
+}
+
+fn dirs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    words().filter_map(|(word, reason)| Some((word.strip_suffix(BELOW)?, reason)))
+}
 
 const EXECUTABLE: &str = "it is executable";
+/// In a git directory: what lies below is called as somebody called a branch.
+const GIT_BRANCHES: &[&str] = &["refs", "logs"];
 const LEAVES: &str = "the link leads out of the project";
+const LEADS: &str = "the link leads to something that this list names";
 
 /// Judges the changes of a run in one project.
 #[derive(Debug)]
@@ -41,6 +74,17 @@ impl Later<'_> {
         by_git(inside).is_some() || (named && kind != FileKind::Dir)
     }
 
+    /// A link in a git directory, or one that leads there: git, or whoever writes to it, would write elsewhere than it seems. Not so
+    /// the name of a branch, which git reads by its text.
+    pub(crate) fn is_link_in_git(link: &Path, target: &Path) -> bool {
+        let names_git = |path: &Path| path.components().filter_map(text).any(|part| part == ".git");
+        let parts = names(link);
+        let is_ref = parts.iter().any(|part| part == "refs") || link.ends_with("HEAD");
+        let plain = target.components().all(|part| matches!(part, Component::Normal(_)));
+        let is_branch = is_ref && plain && target.starts_with("refs");
+        (names_git(link) || names_git(&end_of(link, target))) && !is_branch
+    }
+
     fn reason(&self, found: &Found<'_>) -> Option<&'static str> {
         // What lies above the project has names of its own.
         let inside = found.path.strip_prefix(self.project).unwrap_or(found.path);
@@ -53,9 +97,19 @@ impl Later<'_> {
                 .or_else(|| by_git(inside))
                 .or_else(|| by_dir(inside))
                 .or_else(|| by_link(inside))
-                .or_else(|| self.leaves(found).then_some(LEAVES)),
+                .or_else(|| self.leaves(found).then_some(LEAVES))
+                .or_else(|| self.leads(found).then_some(LEADS)),
             FileKind::Dir | FileKind::Fifo | FileKind::Socket | FileKind::CharDevice | FileKind::BlockDevice => None,
         }
+    }
+
+    /// Does a link that stays in the project lead to something that counts?
+    fn leads(&self, found: &Found<'_>) -> bool {
+        let Some(target) = found.target else { return true };
+        let end = end_of(found.path, target);
+        let inside = end.strip_prefix(self.project).unwrap_or(&end);
+        let by_any = by_name(inside).or_else(|| by_git(inside)).or_else(|| by_dir(inside));
+        by_any.or_else(|| by_link(inside)).is_some()
     }
 
     /// Does a link lead out of the project, or somewhere that its text alone does not tell?
@@ -86,6 +140,20 @@ impl Later<'_> {
     }
 }
 
+/// Where a link leads by its text alone.
+fn end_of(link: &Path, target: &Path) -> PathBuf {
+    let mut end = link.parent().map(Path::to_owned).unwrap_or_default();
+    for part in target.components() {
+        match part {
+            Component::ParentDir => drop(end.pop()),
+            Component::Normal(name) => end.push(name),
+            Component::RootDir => end = PathBuf::from("/"),
+            Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+    end
+}
+
 fn text(part: Component<'_>) -> Option<String> {
     match part {
         Component::Normal(name) => Some(name.to_string_lossy().to_ascii_lowercase()),
@@ -93,22 +161,17 @@ fn text(part: Component<'_>) -> Option<String> {
     }
 }
 
+fn names(path: &Path) -> Vec<String> {
+    path.components().filter_map(text).collect()
+}
+
 fn by_name(path: &Path) -> Option<&'static str> {
-    let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
-    let listed = NAMES.iter().find(|(names, _)| names.contains(&name.as_str()));
-    let pattern = || {
-        PATTERNS.iter().find(|((begin, end), _)| {
-            name.len() > begin.len() + end.len() && name.starts_with(begin) && name.ends_with(end)
-        })
-    };
-    listed
-        .map(|(_, reason)| *reason)
-        .or_else(|| pattern().map(|(_, reason)| *reason))
+    FILES.of(&names(path))
 }
 
 /// What git reads or runs in its own directory, a submodule's or a worktree's part of it included.
 fn by_git(path: &Path) -> Option<&'static str> {
-    let parts: Vec<String> = path.components().filter_map(text).collect();
+    let parts = names(path);
     let within = parts
         .iter()
         .position(|part| part == ".git")
@@ -117,30 +180,24 @@ fn by_git(path: &Path) -> Option<&'static str> {
     if dirs.iter().any(|dir| dir == "hooks") || name == "hooks" {
         return Some(GIT_RUNS);
     }
-    GIT_READS.contains(&name.as_str()).then_some(GIT_TOLD)
+    // A branch may have any name.
+    let own = dirs
+        .iter()
+        .chain([name])
+        .take_while(|dir| !GIT_BRANCHES.contains(&dir.as_str()));
+    let mut remotes = own.filter(|dir| GIT_REMOTES.contains(&dir.as_str()));
+    (GIT_READS.contains(&name.as_str()) || remotes.next().is_some()).then_some(GIT_TOLD)
 }
 
 /// Something in a directory of which everything counts.
 fn by_dir(path: &Path) -> Option<&'static str> {
-    let parts: Vec<String> = path.parent()?.components().filter_map(text).collect();
-    let holds = |dir: &[&str]| parts.windows(dir.len()).any(|window| window == dir);
-    DIRS.iter().find(|(dir, _)| holds(dir)).map(|(_, reason)| *reason)
+    let above = names(path.parent()?);
+    (1..=above.len()).find_map(|count| DIRS.of(above.get(..count)?))
 }
 
 /// A link in the place of such a directory, or of one on the way to it.
 fn by_link(path: &Path) -> Option<&'static str> {
-    let parts: Vec<String> = path.components().filter_map(text).collect();
-    let ends = |dir: &[&str]| (1..=dir.len()).any(|count| dir.get(..count).is_some_and(|way| ends_with(&parts, way)));
-    DIRS.iter().find(|(dir, _)| ends(dir)).map(|(_, reason)| *reason)
-}
-
-fn ends_with(parts: &[String], way: &[&str]) -> bool {
-    parts.len() >= way.len()
-        && parts
-            .iter()
-            .rev()
-            .zip(way.iter().rev())
-            .all(|(part, name)| part == name)
+    WAYS.of(&names(path))
 }
 
 /// A file in git's store of objects, named as git names them: there are thousands, and each is the digest of itself.

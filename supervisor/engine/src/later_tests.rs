@@ -99,11 +99,20 @@ fn hooks_and_configuration_of_every_git_directory_count() {
         ".git/worktrees/w/gitdir",
         "sub/.git",
         ".git/objects/info/alternates",
+        ".git/remotes/origin",
+        ".git/modules/a/branches/x/y",
     ];
-    assert_eq!(paths.map(|path| reason(path).is_some()), [true; 8]);
+    assert_eq!(paths.map(|path| reason(path).is_some()), [true; 10]);
     assert_eq!(
-        [".git/HEAD", ".git/refs/heads/main", ".git/logs/HEAD"].map(reason),
-        [None; 3]
+        [
+            ".git/HEAD",
+            ".git/refs/heads/main",
+            ".git/logs/HEAD",
+            ".git/refs/remotes/origin/main",
+            ".git/logs/refs/heads/branches/x"
+        ]
+        .map(reason),
+        [None; 5]
     );
 }
 
@@ -146,6 +155,42 @@ fn links_out_of_the_project_are_told_by_their_text() {
 }
 
 #[test]
+fn links_to_what_counts_count() {
+    let leads = |at, target| verdict(at, FileKind::Symlink, 0o777, Some(target)) == Verdict::Executes(LEADS);
+    let marked = [
+        ("lock.json", ".vscode/tasks.json"),
+        ("out.log", ".git/config"),
+        ("a/out", "../.git/hooks/pre-commit"),
+        ("a/b/out", "/home/me/project/.envrc"),
+        ("dir", ".vscode"),
+        (".git/COMMIT_EDITMSG", "config"),
+    ];
+    assert_eq!(marked.map(|(at, target)| leads(at, target)), [true; 6]);
+    let plain = [("a", "b"), ("a/b", "../src/main.rs"), (".git/HEAD", "refs/heads/main")];
+    assert_eq!(plain.map(|(at, target)| leads(at, target)), [false; 3]);
+}
+
+#[test]
+fn links_in_a_git_directory_and_into_one_are_told_from_names_of_branches() {
+    let in_git = |at: &str, target: &str| Later::is_link_in_git(&Path::new(PROJECT).join(at), Path::new(target));
+    let links = [
+        ("out", ".git/index"),
+        ("a/out", "../.GIT"),
+        (".git/ORIG_HEAD", "config"),
+        (".git/refs/heads/x", "refs/../../config"),
+        ("x", "/home/me/project/.git/HEAD"),
+        (".git/COMMIT_EDITMSG", "../x"),
+    ];
+    assert_eq!(links.map(|(at, target)| in_git(at, target)), [true; 6]);
+    let others = [
+        ("a", "b"),
+        (".git/HEAD", "refs/heads/main"),
+        (".git/refs/remotes/origin/HEAD", "refs/remotes/origin/main"),
+    ];
+    assert_eq!(others.map(|(at, target)| in_git(at, target)), [false; 3]);
+}
+
+#[test]
 fn an_executable_file_counts_and_a_directory_does_not() {
     assert_eq!(verdict("x", FileKind::File, 0o100, None), Verdict::Executes(EXECUTABLE));
     assert_eq!(verdict("x", FileKind::Dir, 0o755, None), Verdict::Plain);
@@ -179,16 +224,54 @@ fn objects_of_git_are_counted_and_nothing_that_pretends() {
 }
 
 #[test]
-fn every_name_is_written_as_it_is_compared() {
-    let names = NAMES.iter().flat_map(|(names, _)| names.iter().copied());
-    let dirs = DIRS.iter().flat_map(|(dir, _)| dir.iter().copied());
-    let ends = PATTERNS.iter().flat_map(|((begin, end), _)| [*begin, *end]);
-    let loud: Vec<&str> = names
-        .chain(dirs)
-        .chain(ends)
-        .filter(|name| name.to_ascii_lowercase() != *name)
+fn a_star_stands_for_nothing_too() {
+    let paths = [
+        "requirements.txt",
+        "requirements-dev.txt",
+        ".huskyrc",
+        ".huskyrc.json",
+        ".eslintrc",
+        "procfile",
+    ];
+    assert_eq!(paths.map(|path| reason(path).is_some()), [true; 6]);
+}
+
+#[test]
+fn what_an_ordinary_tool_would_run_counts() {
+    let paths = ".venv/bin/activate myenv/bin/activate.fish hatch_build.py Pipfile requirements/dev.txt gulpfile.babel.js gulpfile.ts
+        vite.config.mts karma.conf.ts webpack.prod.js .storybook/main.ts .babelrc .releaserc lefthook.json .simple-git-hooks.cjs
+        Taskfile.dist.yml Rakefile.rb SConscript SConstruct Makefile.am Makefile.in Makefile.PL Build.PL project/plugins.sbt
+        buildSrc/src/main/kotlin/x.kt project.clj deps.edn x.cabal lib/dune .ghci .iex.exs .ocamlinit xmake.lua devenv.nix devbox.json
+        .idx/dev.nix .replit docker-compose.prod.yml compose.prod.yaml Procfile.dev .woodpecker.yaml cloudbuild.yml .zuul.yaml
+        .goreleaser.yml netlify.toml vercel.json Podfile Fastfile Guardfile Capfile Brewfile Dangerfile config.ru x.fsproj x.vbproj
+        x.sln x.props x.targets .run/x.run.xml .direnv/x .direnvrc .ipython/profile_default/startup/x.py x.socket
+        phpunit.xml.dist .php-cs-fixer.dist.php .rspec .rubocop.yml .mise.local.toml .rtx.toml .clinerules/x.md";
+    let plain: Vec<&str> = paths
+        .split_ascii_whitespace()
+        .filter(|path| reason(path).is_none())
         .collect();
-    assert_eq!(loud, Vec::<&str>::new());
+    assert_eq!(plain, Vec::<&str>::new());
+}
+
+#[test]
+fn what_is_only_read_does_not_count() {
+    let paths = "README.md docs/compose.rst src/project.rs bin/active src/venv/mod.rs requirements/notes.md Cargo.lock
+        src/jest_helper.rs package-lock.json composer.lock .gitignore .editorconfig src/config/mod.rs";
+    let marked: Vec<&str> = paths
+        .split_ascii_whitespace()
+        .filter(|path| reason(path).is_some())
+        .collect();
+    assert_eq!(marked, Vec::<&str>::new());
+}
+
+#[test]
+fn every_name_is_written_once_and_as_it_is_compared() {
+    let mut seen = BTreeSet::new();
+    let odd: Vec<&str> = words()
+        .map(|(word, _)| word)
+        .filter(|word| word.to_ascii_lowercase() != *word || !seen.insert(*word))
+        .collect();
+    assert_eq!(odd, Vec::<&str>::new());
 }
 
 #[test]
@@ -208,17 +291,11 @@ fn the_documentation_has_every_name_and_no_other() {
         })
         .collect();
     let row = |reason: &str, name: String| (reason.to_owned(), name);
-    let names = NAMES
-        .iter()
-        .flat_map(|(names, reason)| names.iter().map(move |name| row(reason, (*name).to_owned())));
-    let patterns = PATTERNS
-        .iter()
-        .map(|((begin, end), reason)| row(reason, format!("{begin}*{end}")));
-    let dirs = DIRS
-        .iter()
-        .map(|(dir, reason)| row(reason, format!("{}/**", dir.join("/"))));
+    let names = words().map(|(word, reason)| row(reason, word.to_owned()));
     let git = GIT_READS.iter().map(|name| row(GIT_TOLD, format!(".git/**/{name}")));
+    let remotes = GIT_REMOTES.iter().map(|dir| row(GIT_TOLD, format!(".git/**/{dir}/**")));
     let hooks = [row(GIT_RUNS, ".git/**/hooks/**".to_owned())];
-    let known: BTreeSet<_> = names.chain(patterns).chain(dirs).chain(git).chain(hooks).collect();
+    let git = git.chain(remotes).chain(hooks);
+    let known: BTreeSet<_> = names.chain(git).collect();
     assert_eq!(written, known);
 }

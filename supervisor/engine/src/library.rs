@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io::Read;
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use glee_policy::{Library, Source};
@@ -20,6 +21,7 @@ const MOST: u64 = (1 << 20) + 1;
 pub struct Profiles {
     user: Option<PathBuf>,
     project: PathBuf,
+    root: PathBuf,
     /// Project files that were used, and their digests.
     read: RefCell<BTreeMap<PathBuf, String>>,
 }
@@ -30,6 +32,7 @@ impl Profiles {
         Self {
             user: config_dir().map(|dir| dir.join("policies")),
             project: project.join(".glee/policies"),
+            root: project.to_owned(),
             read: RefCell::default(),
         }
     }
@@ -45,6 +48,13 @@ impl Profiles {
         let user = self.user.iter().map(|dir| (dir.join(&file), Owner::User));
         user.chain([(self.project.join(&file), Owner::Project)])
             .find(|(path, _)| path.is_file())
+    }
+
+    pub(crate) fn read(&self, path: &Path, owner: Owner) -> std::io::Result<Vec<u8>> {
+        match owner {
+            Owner::User => read_policy(path),
+            Owner::Project => read_own(&self.root, path),
+        }
     }
 
     /// Project files that were used so far, with their digests.
@@ -84,7 +94,7 @@ pub enum Owner {
 impl Library for Profiles {
     fn profile(&self, name: &str) -> Option<(Source, String)> {
         let (path, owner) = self.locate(name)?;
-        let bytes = read_policy(&path).ok()?;
+        let bytes = self.read(&path, owner).ok()?;
         if owner == Owner::Project {
             self.read.borrow_mut().insert(path.clone(), digest(&bytes));
         }
@@ -105,6 +115,26 @@ pub fn read_policy(path: &Path) -> std::io::Result<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(MOST).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The same for a file of a project, which says what a stranger wrote: what a link leads to outside is not the project's, and
+/// nothing of it may be shown.
+pub fn read_own(project: &Path, path: &Path) -> std::io::Result<Vec<u8>> {
+    let meta = fs::metadata(path)?;
+    if !meta.is_file() {
+        return Err(std::io::Error::other("not a regular file"));
+    }
+    let file = fs::File::open(path)?;
+    // Of what was opened, and not of a path that may lead elsewhere by now.
+    let opened = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    if !opened.starts_with(project) {
+        return Err(std::io::Error::other(
+            "a link in it leads out of the project, and is not followed",
+        ));
+    }
+    let mut bytes = Vec::new();
+    file.take(MOST).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

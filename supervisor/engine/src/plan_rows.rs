@@ -191,6 +191,7 @@ pub(crate) fn seccomp(plan: &SandboxPlan) -> Option<SeccompView> {
         },
         observed: match spec.observe {
             Observe::Nothing => "nothing that is allowed",
+            Observe::Attributes => "changing extended attributes",
             Observe::Attempts => "opening, executing, changing, connecting",
             Observe::Everything => "opening, executing, changing, connecting, looking",
         },
@@ -198,7 +199,7 @@ pub(crate) fn seccomp(plan: &SandboxPlan) -> Option<SeccompView> {
         allowed: of(|a| matches!(a, Action::Allow)),
         by_argument: of(|a| matches!(a, Action::Rule(_))),
         denied: of(|a| matches!(a, Action::Deny)),
-        unknown_to_the_command: of(|a| matches!(a, Action::Enosys)),
+        unknown_to_the_command: of(|a| matches!(a, Action::Enosys | Action::Absent)),
         killed: of(|a| matches!(a, Action::Kill)),
     })
 }

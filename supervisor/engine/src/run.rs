@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
-use std::fs;
 use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -18,8 +17,8 @@ use glee_sandbox::lower::{self, Kernel, Request};
 pub use glee_sandbox::plan::Records;
 use glee_sandbox::plan::{SandboxPlan, Workspace};
 pub use glee_sandbox::seccomp::Observe;
-use glee_sandbox::survey::{self, Caller, Setting, find_command};
-use glee_sandbox::sys::{landlock, process, term};
+use glee_sandbox::survey::{self, Setting, find_command};
+use glee_sandbox::sys::{landlock, term};
 
 use crate::agent::overlay::{self, Addresses, Overlay};
 use crate::audit::LogError;
@@ -29,6 +28,7 @@ use crate::audit::record::Recorder;
 use crate::container;
 use crate::egress::{self, Egress};
 use crate::endpoint::{self, Endpoint};
+use crate::host::people;
 use crate::later::Later;
 use crate::library::config_dir;
 pub use crate::options::{Options, Purpose};
@@ -192,8 +192,7 @@ fn describe(report: &mut Report, prepared: &Prepared, contained: Option<(&'stati
         sha256: policy.sha256(),
     };
     report.project = Some(prepared.project.to_string_lossy().into_owned());
-    let name = |name: &OsString| name.to_string_lossy().into_owned();
-    report.withheld_env = prepared.withheld.iter().map(name).collect();
+    report.withhold(&prepared.withheld);
     report.omitted.clone_from(&prepared.plan.omitted);
     report.describe(policy);
     report.model = prepared.overlay.as_ref().map(ModelReport::new);
@@ -290,8 +289,9 @@ fn prepare_on(
     }
     let policy = &selected.policy;
     let egress = egress::plan(policy, overlay.as_ref(), endpoint)?;
-    let (mut passed, withheld) = policy.env.apply(env::vars_os());
+    let (mut passed, mut withheld) = policy.env.apply(env::vars_os());
     add_terminal(&mut passed);
+    withheld.retain(|name| !passed.iter().any(|(known, _)| known == name));
     add(&mut passed, egress.as_ref().map(Egress::env));
     add(&mut passed, overlay.as_ref().map(|overlay| overlay.env.clone()));
     let (config, state) = (config_dir(), state_dir());
@@ -303,6 +303,7 @@ fn prepare_on(
         (Some(_), _) | (None, Network::Names { .. } | Network::Host) => Reach::Something,
     };
     set(policy, &scene, reach)?;
+    let (caller, homes) = people();
     let setting = Setting {
         project: &scene.project,
         // A worktree has only what was committed.
@@ -311,7 +312,10 @@ fn prepare_on(
         config: config.as_deref(),
         policy: named.as_deref(),
         state: state.as_deref(),
-        caller: caller(),
+        report: options.report.as_deref(),
+        key: key_file,
+        caller,
+        homes,
         command,
         links: scene.links.clone(),
     };
@@ -319,7 +323,7 @@ fn prepare_on(
     let kernel = Kernel {
         landlock_abi: landlock::abi(),
     };
-    let files = egress.iter().flat_map(Egress::files);
+    let files = egress::files(egress.as_ref(), policy, options.observe).into_iter();
     let files = files
         .chain(overlay.iter().flat_map(|overlay| overlay.files.clone()))
         .chain(options.job.iter().flat_map(Job::made));
@@ -377,23 +381,5 @@ fn add_terminal(env: &mut Vec<(OsString, OsString)>) {
         && let Some(term) = env::var_os("TERM")
     {
         env.push(("TERM".into(), term));
-    }
-}
-
-fn caller() -> Caller {
-    let uid = process::geteuid();
-    let user = fs::read_to_string("/etc/passwd")
-        .unwrap_or_default()
-        .lines()
-        .find_map(|line| {
-            let mut fields = line.split(':');
-            let name = fields.next()?;
-            (fields.nth(1)?.parse() == Ok(uid)).then(|| name.to_owned())
-        })
-        .unwrap_or_else(|| uid.to_string());
-    Caller {
-        uid,
-        gid: process::getegid(),
-        user,
     }
 }

@@ -4,10 +4,18 @@ use std::fs;
 use std::io::Read;
 use std::time::SystemTime;
 
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+const LENGTH: usize = 26;
+
+/// Could `run_id` have said this? Then it is one name, and a word that no shell and no git reads as anything else.
+#[must_use]
+pub fn is_run_id(text: &str) -> bool {
+    text.len() == LENGTH && text.bytes().all(|byte| ALPHABET.contains(&byte))
+}
+
 /// Time-ordered and unique: 48 bits of milliseconds and 80 random bits, in lower-case base 32.
 #[must_use]
 pub fn run_id() -> String {
-    const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let millis = SystemTime::now()
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or_default()
@@ -26,7 +34,7 @@ pub fn run_id() -> String {
         .iter()
         .fold(0u128, |value, byte| (value << 8) | u128::from(*byte));
     let value = (millis << 80) | low;
-    (0..26)
+    (0..LENGTH)
         .rev()
         .map(|place| {
             let index = usize::try_from((value >> (place * 5)) & 31).unwrap_or(0);

@@ -11,7 +11,7 @@ use glee_policy::{
     Flags, Origin, Policy, PolicyError, ResolvedPolicy, Source, exceeds, narrow, widen, widen_workspace,
 };
 
-use crate::library::{Owner, Profiles, digest, read_policy};
+use crate::library::{Owner, Profiles, digest, read_own, read_policy};
 use crate::project::Scene;
 use crate::settings::{self, SettingsError};
 use crate::trust::{self, Files, Standing, TrustError};
@@ -91,7 +91,7 @@ pub struct ProjectPolicy {
 /// Reads the project's own policy, if it has one.
 pub fn project_policy(scene: &Scene) -> Result<Option<ProjectPolicy>, SelectError> {
     let file = scene.project.join(CONFIG);
-    let bytes = match read_policy(&file) {
+    let bytes = match read_own(&scene.project, &file) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let other = file.with_extension("yaml");
@@ -164,10 +164,12 @@ pub fn select(name: Option<&str>, scene: &Scene) -> Result<Selected, SelectError
                 .filter(|_| glee_policy::builtin::text(name).is_none())
             {
                 Some((file, Owner::Project)) => {
-                    let bytes = read_policy(&file).map_err(|error| SelectError::Unreadable {
-                        path: file.clone(),
-                        error,
-                    })?;
+                    let bytes = library
+                        .read(&file, Owner::Project)
+                        .map_err(|error| SelectError::Unreadable {
+                            path: file.clone(),
+                            error,
+                        })?;
                     let policy = glee_policy::parse_bytes(&Source::File(file.to_string_lossy().into()), &bytes)?;
                     judge(from_project(scene, policy, file, &bytes)?, scene)
                 }

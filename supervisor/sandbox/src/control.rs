@@ -18,7 +18,7 @@ pub enum Cause {
     Memory,
     /// Init itself noticed that the deadline and the grace time were over.
     Deadline,
-    /// Whoever answers the filter died or got stuck; the supervisor ended the run.
+    /// Whoever answers the filter died or got stuck; the supervisor ended the run, or it was over and the notes are lost.
     Listener,
 }
 
@@ -40,10 +40,19 @@ pub(crate) enum Report {
     Receipt { answers: Vec<Answer>, duration: Duration },
     /// The command was stopped (Ctrl-Z).
     Stopped,
+    /// The tree has come up to the number of processes that it may have. Said once.
+    OutOfPids,
     /// What the tree has used, for a supervisor that is not our parent.
     Usage(Usage),
     /// The command ended.
     Ended { change: Change, cause: Option<Cause> },
+}
+
+/// Limits that no group holds, and that init sees to itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Unheld {
+    pub(crate) memory: bool,
+    pub(crate) pids: bool,
 }
 
 /// From the supervisor to init.
@@ -51,8 +60,8 @@ pub(crate) enum Report {
 pub(crate) enum Order {
     /// The identity is set: go on.
     Go,
-    /// The groups are made: enter them, whose files come along. Memory is watched by init if no group does.
-    Enter { watch_memory: bool },
+    /// The groups are made: enter them, whose files come along.
+    Enter(Unheld),
     /// Trees of the host that only the supervisor could open come along, as many as fit in a message.
     Trees,
     /// Their owners are mapped: those that need it may be mounted.
@@ -111,6 +120,7 @@ impl Report {
                 socket::send(socket, &bytes, None)
             }
             Self::Stopped => socket::send(socket, b"S", None),
+            Self::OutOfPids => socket::send(socket, b"P", None),
             Self::Usage(usage) => {
                 let mut bytes = vec![b'U'];
                 for value in [usage.user_us, usage.sys_us, usage.max_rss_kb] {
@@ -167,6 +177,7 @@ impl Report {
             (b'L', Some(fd)) => Self::Listener(fd),
             (b'R', None) => receipt_of(body).ok_or_else(malformed)?,
             (b'S', None) => Self::Stopped,
+            (b'P', None) => Self::OutOfPids,
             (b'U', None) => Self::Usage(Usage {
                 user_us: long(body, 0).ok_or_else(malformed)?,
                 sys_us: long(body, 8).ok_or_else(malformed)?,
@@ -236,7 +247,7 @@ impl Order {
         let mut bytes = Vec::with_capacity(5);
         match self {
             Self::Go => bytes.push(b'G'),
-            Self::Enter { watch_memory } => bytes.extend([b'C', u8::from(watch_memory)]),
+            Self::Enter(Unheld { memory, pids }) => bytes.extend([b'C', u8::from(memory), u8::from(pids)]),
             Self::Trees => bytes.push(b'B'),
             Self::Mapped => bytes.push(b'M'),
             Self::Listed => bytes.push(b'L'),
@@ -263,9 +274,10 @@ impl Order {
         };
         let order = match (tag, body) {
             (b'G', []) => Self::Go,
-            (b'C', [watch]) => Self::Enter {
-                watch_memory: *watch != 0,
-            },
+            (b'C', [memory, pids]) => Self::Enter(Unheld {
+                memory: *memory != 0,
+                pids: *pids != 0,
+            }),
             (b'B', []) => Self::Trees,
             (b'M', []) => Self::Mapped,
             (b'L', []) => Self::Listed,

@@ -3,13 +3,14 @@
 //! Pure. INVARIANT: same inputs, same plan. Nothing in here was looked up while the plan was carried out.
 
 mod doors;
+mod git;
 
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use doors::{Door, Doors, Keeper, Transport};
+pub use git::{GitPlan, Repository};
 
 use crate::cgroup;
 use crate::receipt::{self, Canary};
@@ -189,6 +190,15 @@ pub enum MountStep {
 }
 
 impl MountStep {
+    /// A tree of the host that the command writes with the rights of another owner, which only root can give.
+    #[must_use]
+    pub fn is_written_as_owner(&self) -> bool {
+        let Self::Bind { access, idmap, .. } = self else {
+            return false;
+        };
+        *access == Access::ReadWrite && idmap.is_some()
+    }
+
     /// Where it lies.
     #[must_use]
     pub fn at(&self) -> &Path {
@@ -252,7 +262,19 @@ pub struct GlobWatch {
     pub base: PathBuf,
     pub pattern: String,
     pub dirs: Vec<PathBuf>,
+    /// Directories that links lead to, which the pattern knows by the links' names.
+    pub aliases: Vec<Alias>,
+    /// What is granted: links are followed to what lies in it.
+    pub granted: Vec<PathBuf>,
     pub clause: String,
+}
+
+/// A directory under the name of a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alias {
+    pub real: PathBuf,
+    /// From the pattern's base.
+    pub relative: PathBuf,
 }
 
 /// A file that is made for the run, in the new root or in a private place.
@@ -270,30 +292,6 @@ pub struct KeptDir {
     /// Whose it is on disk.
     pub uid: u32,
     pub gid: u32,
-}
-
-/// A repository whose index the command can write.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repository {
-    /// The directory that the names in the index start from, if that is known.
-    pub work: Option<PathBuf>,
-    pub index: PathBuf,
-}
-
-/// What was there of git before the run: what the run adds is disarmed at its end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GitPlan {
-    /// Every directory that the command can write. Nothing outside them is ever disarmed.
-    pub trees: Vec<PathBuf>,
-    /// Those of them without a `.git`; where the caller stands in one counts too.
-    pub fresh: Vec<PathBuf>,
-    /// Likewise those that are not git directories themselves.
-    pub not_bare: Vec<PathBuf>,
-    pub repositories: Vec<Repository>,
-    /// `.git` names that were there, and are protected.
-    pub known: BTreeSet<PathBuf>,
-    /// Those of them that no index named.
-    pub unlinked: BTreeSet<PathBuf>,
 }
 
 /// Landlock's own records of what it refuses, in the kernel's audit.

@@ -48,6 +48,7 @@ fn plan() -> SandboxPlan {
             repositories: Vec::new(),
             known: Default::default(),
             unlinked: Default::default(),
+            links: Default::default(),
         },
         watches: Vec::new(),
         glob_watches: Vec::new(),

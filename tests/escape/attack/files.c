@@ -193,3 +193,13 @@ ATTACK(deep) {
         if (mkdir("d", 0755) || chdir("d")) return report("mkdir", -1);
     return 0;
 }
+
+// lease PATH SECONDS: whoever opens the file for writing meanwhile waits.
+ATTACK(lease) {
+    int fd = open(need(argc, argv, 1), O_RDONLY);
+    signal(SIGIO, SIG_IGN);
+    report("F_SETLEASE", fcntl(fd, F_SETLEASE, F_RDLCK));
+    fflush(stdout);
+    sleep((unsigned)atoi(need(argc, argv, 2)));
+    return 0;
+}

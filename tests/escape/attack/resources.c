@@ -1,6 +1,7 @@
 // Taking more than the limit says. All are bounded: the host survives them even without a sandbox.
 #include "attack.h"
 
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -161,4 +162,47 @@ ATTACK(undumpable) {
     prctl(PR_SET_DUMPABLE, 0);
     if (!strcmp(need(argc, argv, 2), "memory")) return attack_memory(argc - 2, argv + 2);
     return 64;
+}
+
+// instances N: holds N inotify instances, which the kernel counts for the user.
+ATTACK(instances) {
+    int wanted = atoi(need(argc, argv, 1)), made = 0;
+    while (made < wanted && inotify_init1(0) >= 0) made++;
+    printf("made %d of %d\n", made, wanted);
+    if (made == wanted) worked("holding them all");
+    return 0;
+}
+
+// pending N: queues N signals for itself, which the kernel counts for the user.
+ATTACK(pending) {
+    int wanted = atoi(need(argc, argv, 1)), made = 0;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGRTMIN);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    while (made < wanted && sigqueue(getpid(), SIGRTMIN, (union sigval){0}) == 0) made++;
+    printf("made %d of %d\n", made, wanted);
+    if (made == wanted) worked("queueing them all");
+    return 0;
+}
+
+// in_flight N SECONDS: sends N descriptors to itself that nobody receives.
+ATTACK(in_flight) {
+    int wanted = atoi(need(argc, argv, 1)), made = 0, pair[2] = {-1, -1}, null = open("/dev/null", O_RDONLY);
+    union { struct cmsghdr head; char room[CMSG_SPACE(200 * sizeof(int))]; } control = {0};
+    char byte = 0;
+    struct iovec data = {&byte, 1};
+    struct msghdr message = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    control.head = (struct cmsghdr){.cmsg_len = CMSG_LEN(200 * sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+    for (int i = 0; i < 200; i++) memcpy(CMSG_DATA(&control.head) + i * sizeof(int), &null, sizeof null);
+    while (made < wanted) {
+        if (pair[0] < 0 && socketpair(AF_UNIX, SOCK_DGRAM, 0, pair)) break;
+        if (sendmsg(pair[0], &message, MSG_DONTWAIT) == 1) made += 200;
+        else if (errno == EAGAIN) pair[0] = -1;
+        else break;
+    }
+    printf("sent %d of %d\n", made, wanted);
+    fflush(stdout);
+    sleep((unsigned)atoi(need(argc, argv, 2)));
+    return 0;
 }

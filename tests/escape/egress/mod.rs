@@ -85,7 +85,13 @@ fn reported(w: &World, o: &Outcome, text: &str) {
         );
     };
     if row["verdict"] == "refused" {
-        let what = format!("{}:{}", row["host"].as_str().unwrap_or_default(), row["port"]);
+        let host = row["host"].as_str().unwrap_or_default();
+        // Who only asked for a name has not said a port.
+        let what = if row["port"] == 0 {
+            host.to_owned()
+        } else {
+            format!("{host}:{}", row["port"])
+        };
         let denied = rows("denials").iter().any(|d| d["host"] == what.as_str());
         assert!(
             denied,

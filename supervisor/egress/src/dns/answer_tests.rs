@@ -14,7 +14,7 @@ fn query(name: &[u8], kind: u16, class: u16) -> Vec<u8> {
 
 fn the_rules() -> Rules {
     rules(
-        &["a.org", "odd.org:8443", "*.w.org", "gone.org", "10.0.0.1", "localhost"],
+        &["a.org", "odd.org:8443", "*.w.org", "gone.org", "10.0.0.1"],
         &["gone.org", "x.w.org"],
     )
 }

@@ -50,6 +50,8 @@ pub enum KeyError {
         program: String,
         status: std::process::ExitStatus,
     },
+    #[error("the key file `{}` lies in what is granted, and `isolation: landlock` cannot hide it", .path.display())]
+    Granted { path: PathBuf },
     #[error("{source_name} holds no key: it is empty, too long, or has characters that no key has")]
     NoKey { source_name: String },
 }
@@ -59,6 +61,7 @@ impl KeyError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::File { .. } => "the file must hold the key alone, and be readable for you",
+            Self::Granted { .. } => "keep it outside the project, or use `isolation: namespaces`",
             Self::Command { .. } | Self::Failed { .. } => {
                 "`key_command` is a program and its arguments, without a shell"
             }

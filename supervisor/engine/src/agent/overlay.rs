@@ -3,6 +3,7 @@
 //! Reads the filesystem and asks for the key; starts nothing of the run. INVARIANT: the key is in the `Way` and nowhere else.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use glee_policy::ResolvedPolicy;
@@ -195,6 +196,13 @@ fn way(
     }
     if policy.network == Network::Host {
         return Ok(Way::Host);
+    }
+    if let Some(path) = key_file.filter(|_| policy.isolation == Isolation::Landlock)
+        && let Ok(real) = fs::canonicalize(path)
+        && Cover::new(policy).access(&real).is_some()
+    {
+        let path = path.to_owned();
+        return Err(KeyError::Granted { path });
     }
     let key = key::find(key_file, policy.key_command.as_deref(), &profile.api.keys)?;
     match (&policy.model_endpoint, key) {

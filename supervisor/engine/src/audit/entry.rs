@@ -81,7 +81,7 @@ pub struct Mark {
     pub sha256: Hash,
 }
 
-/// Bytes at the end of a file that are no entry: what a writer left that was killed.
+/// Bytes at the end of a file that are no entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Torn {
     pub lines: u64,
@@ -95,6 +95,8 @@ pub struct Torn {
 pub enum Repair {
     /// A line was left unfinished: its writer was killed, or the disk was full.
     Torn,
+    /// There were lines that no writer leaves, whenever it is killed.
+    Foreign,
     /// The log is shorter than its head says.
     Truncated,
     /// The head is gone or unreadable, but there is a log.

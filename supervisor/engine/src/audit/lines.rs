@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use super::entry::{Hash, Parsed};
+use super::entry::{Hash, Parsed, Repair};
 use super::head::{file_name, file_number};
 use super::place::{PlaceError, State};
-use super::settle::torn;
+use super::settle::{Fragment, torn};
 
 /// More of one file is not read.
 const MOST: u64 = 256 << 20;
@@ -19,11 +19,26 @@ pub(super) struct Link {
     pub(super) file: u64,
     /// From 1.
     pub(super) line: u64,
+    /// Where in the file it begins.
+    pub(super) start: usize,
     pub(super) hash: Hash,
     /// `None` if it is no entry.
     pub(super) entry: Option<Parsed>,
+    /// What it may be if it is none.
+    pub(super) fragment: Option<Fragment>,
     /// Nothing ends it.
     pub(super) is_open: bool,
+}
+
+/// A line that is no entry, and that a later entry names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Closed {
+    pub(super) file: u64,
+    pub(super) line: u64,
+    /// The entry.
+    pub(super) by: u64,
+    /// What its writer took it for.
+    pub(super) repair: Option<Repair>,
 }
 
 impl Link {
@@ -36,8 +51,7 @@ impl Link {
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) links: Vec<Link>,
-    /// Lines that an entry names as unfinished: (file, line, entry).
-    pub(super) closed: Vec<(u64, u64, u64)>,
+    pub(super) closed: Vec<Closed>,
     /// The same, but what is there is something else: the entry.
     pub(super) forged: Vec<Link>,
     /// Files that must have been there.
@@ -69,34 +83,38 @@ impl Lines {
 
     fn file(&mut self, file: u64, content: &[u8]) {
         let first = self.links.len();
-        // Where each line that is still in the list begins.
-        let mut starts: Vec<usize> = Vec::new();
         let mut offset = 0;
         for (raw, line) in content.split_inclusive(|byte| *byte == b'\n').zip(1..) {
             let text = raw.strip_suffix(b"\n").unwrap_or(raw);
+            let entry = Parsed::of(text);
             let link = Link {
                 file,
                 line,
+                start: offset,
                 hash: Hash::of(text),
-                entry: Parsed::of(text),
+                fragment: entry.is_none().then(|| Fragment::of(raw)),
+                entry,
                 is_open: text.len() == raw.len(),
             };
             if let Some(named) = link.entry.as_ref().and_then(|entry| entry.torn) {
                 let count = usize::try_from(named.lines).unwrap_or(usize::MAX);
                 let from = self.links.len().checked_sub(count).filter(|from| *from >= first);
-                let begin = from.and_then(|from| starts.get(from - first).copied());
+                let begin = from.and_then(|from| self.links.get(from)).map(|link| link.start);
                 match (from, begin.and_then(|begin| content.get(begin..offset)).and_then(torn)) {
                     (Some(from), Some(found)) if found == named => {
-                        let number = link.number().unwrap_or(0);
-                        self.closed
-                            .extend(self.links.drain(from..).map(|torn| (torn.file, torn.line, number)));
-                        starts.truncate(from - first);
+                        let by = link.number().unwrap_or(0);
+                        let repair = link.entry.as_ref().and_then(|entry| entry.repair);
+                        self.closed.extend(self.links.drain(from..).map(|torn| Closed {
+                            file: torn.file,
+                            line: torn.line,
+                            by,
+                            repair,
+                        }));
                     }
                     (_, _) => self.forged.push(link.clone()),
                 }
             }
             self.links.push(link);
-            starts.push(offset);
             offset += raw.len();
         }
     }

@@ -1,7 +1,7 @@
 //! Appending: one writer at a time, one write for an entry, the head afterwards.
 //!
 //! INVARIANT: the log is only ever appended to, and a writer that is killed at any moment leaves either nothing, a whole entry
-//! that the next writer adopts, or an unfinished line that it closes and names.
+//! that the next writer adopts, or an unfinished line that it closes and names. What else is there is named as foreign.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -135,7 +135,12 @@ impl End {
                 continue;
             }
             let is_begun = start.bytes > 0 || settled.adopted > 0;
-            let repair = settled.torn.map(|_| Repair::Torn);
+            let found = if settled.is_foreign {
+                Repair::Foreign
+            } else {
+                Repair::Torn
+            };
+            let repair = settled.torn.map(|_| found);
             let mut end = Self::new(state, log, settled, repair, known)?;
             if let Some(previous) = start.file.checked_sub(1).filter(|number| *number > 0 && !is_begun) {
                 let previous = file_name(previous);

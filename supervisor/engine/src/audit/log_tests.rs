@@ -116,7 +116,13 @@ fn links_in_the_place_of_the_directory_or_a_file_are_refused_and_not_followed() 
 
 #[test]
 fn an_unfinished_line_is_closed_and_named_by_the_next_writer() {
-    for torn in ["{\"n\":2,\"prev\":\"00", "\n", "garbage\nmore garbage", "x\n", "\0\0\0"] {
+    for torn in [
+        "{\"n\":2,\"prev\":\"00",
+        "{\"n\":2,\n{\"n\"",
+        "{\"n\":2,\n",
+        "garbage",
+        "\0\0\0",
+    ] {
         let dir = Dir::new();
         append(&dir.state(), &event(0)).unwrap();
         let whole = fs::read(dir.log(1)).unwrap();
@@ -132,6 +138,90 @@ fn an_unfinished_line_is_closed_and_named_by_the_next_writer() {
         assert_eq!((verdict.problems, verdict.entries), (vec![], 3), "{torn:?}");
         assert_eq!(verdict.notes[0].line, Some(2), "{torn:?}");
         assert!(verdict.notes[0].what.contains("entry 2"), "{torn:?}");
+    }
+}
+
+#[test]
+fn lines_that_no_writer_leaves_are_found_and_stay_found() {
+    let dir = Dir::new();
+    append(&dir.state(), &event(0)).unwrap();
+    append(&dir.state(), &event(1)).unwrap();
+    let text = fs::read_to_string(dir.log(1)).unwrap();
+    let copy = text.lines().last().unwrap();
+    let cases = [
+        ("\n".to_owned(), 1),
+        ("x\n".to_owned(), 1),
+        ("{\"n\":3}\n".to_owned(), 1),
+        ("{\"n\":3}".to_owned(), 1),
+        ("{\"n\":1}\n".repeat(5), 5),
+        ("{\"n\":2,\n".to_owned(), 1),
+        ("garbage\nmore garbage".to_owned(), 1),
+        (format!("{copy}\n"), 1),
+        (copy.to_owned(), 1),
+        (format!("{copy}\nx\n"), 2),
+    ];
+    for (foreign, lines) in cases {
+        let dir = Dir::new();
+        append(&dir.state(), &event(0)).unwrap();
+        append(&dir.state(), &event(1)).unwrap();
+        fs::write(dir.log(1), &text).unwrap();
+        let bytes = text.len();
+        let head = format!(
+            "{{\"file\":1,\"bytes\":{bytes},\"entries\":2,\"sha256\":\"{}\"}}",
+            super::Hash::of(copy.as_bytes())
+        );
+        fs::write(dir.0.join("head"), head).unwrap();
+        assert_eq!(dir.verify().problems, vec![], "{foreign:?}");
+        add(&dir.log(1), foreign.as_bytes());
+        let at = |verdict: &Verdict| -> Vec<Option<u64>> { verdict.problems.iter().map(|found| found.line).collect() };
+        let found = at(&dir.verify());
+        assert!(
+            !found.is_empty() && found.iter().all(|line| *line >= Some(3)),
+            "{foreign:?}: {found:?}"
+        );
+        assert_eq!(found.len(), lines, "{foreign:?}: {found:?}");
+        for n in 0..3 {
+            append(&dir.state(), &event(n)).unwrap();
+            let verdict = dir.verify();
+            let after = at(&verdict);
+            assert!(
+                found.iter().all(|line| after.contains(line)),
+                "{foreign:?}: {verdict:?}"
+            );
+            assert_eq!(verdict.entries, 4 + n as u64, "{foreign:?}");
+        }
+        assert!(
+            fs::read_to_string(dir.log(1))
+                .unwrap()
+                .contains("\"repair\":\"foreign\""),
+            "{foreign:?}"
+        );
+    }
+}
+
+#[test]
+fn a_repair_that_the_head_does_not_know_counts_wherever_its_writer_was_killed() {
+    for torn in ["{\"n\":2,", "{\"n\":2,\n{\"n\":2,\"pr"] {
+        let make = || {
+            let dir = Dir::new();
+            append(&dir.state(), &event(0)).unwrap();
+            add(&dir.log(1), torn.as_bytes());
+            let length = fs::metadata(dir.log(1)).unwrap().len();
+            let head = fs::read(dir.0.join("head")).unwrap();
+            append(&dir.state(), &event(1)).unwrap();
+            fs::write(dir.0.join("head"), head).unwrap();
+            let whole = fs::metadata(dir.log(1)).unwrap().len();
+            (dir, length, whole)
+        };
+        let (_, length, whole) = make();
+        for cut in (length..whole - 1).step_by(9).chain([whole - 1, whole]) {
+            let (dir, _, _) = make();
+            let log = fs::OpenOptions::new().write(true).open(dir.log(1)).unwrap();
+            log.set_len(cut.min(fs::metadata(dir.log(1)).unwrap().len())).unwrap();
+            assert_eq!(dir.verify().problems, vec![], "{torn:?} {cut}");
+            append(&dir.state(), &event(2)).unwrap();
+            assert_eq!(dir.verify().problems, vec![], "{torn:?} {cut}");
+        }
     }
 }
 

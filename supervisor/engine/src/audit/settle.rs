@@ -2,8 +2,11 @@
 //!
 //! Pure. Entries that were written whole before their writer was killed count; anything else is closed and named in an entry
 //! of its own. Nothing is ever removed.
+//! INVARIANT: what no writer leaves, whenever it is killed, is never taken for what one left.
 
-use super::entry::{Hash, Parsed, Torn};
+use serde::de::IgnoredAny;
+
+use super::entry::{Hash, Mark, Parsed, Torn};
 use super::head::Head;
 
 /// The chain as it can be continued.
@@ -14,6 +17,8 @@ pub(super) struct Settled {
     /// Entries that the head did not know.
     pub(super) adopted: u64,
     pub(super) torn: Option<Torn>,
+    /// Something of that was not left by a writer.
+    pub(super) is_foreign: bool,
     /// What is there does not end a line.
     pub(super) is_open: bool,
 }
@@ -21,31 +26,82 @@ pub(super) struct Settled {
 /// `tail` lies after what `head` knows.
 pub(super) fn settle(head: Head, tail: &[u8]) -> Settled {
     let mut good = head;
-    let mut rest = tail;
     let mut adopted = 0;
-    while !rest.is_empty() {
-        let (line, after) = match rest.iter().position(|byte| *byte == b'\n') {
-            Some(end) => (
-                rest.get(..end).unwrap_or_default(),
-                rest.get(end + 1..).unwrap_or_default(),
-            ),
-            None => (rest, &[][..]),
-        };
-        let continues = Parsed::of(line).is_some_and(|entry| entry.n == good.entries + 1 && entry.prev == good.sha256);
-        if !continues {
-            break;
+    let mut is_foreign = false;
+    // What follows the last good entry begins there.
+    let mut rest = 0;
+    let mut offset = 0;
+    for raw in tail.split_inclusive(|byte| *byte == b'\n') {
+        let line = raw.strip_suffix(b"\n").unwrap_or(raw);
+        let between = torn(tail.get(rest..offset).unwrap_or_default());
+        offset += raw.len();
+        // An entry after unfinished lines is one that names them.
+        let continues = Parsed::of(line).is_some_and(|entry| {
+            entry.n == good.entries + 1 && entry.prev == good.sha256 && (between.is_none() || entry.torn == between)
+        });
+        if continues {
+            good.entries += 1;
+            good.sha256 = Hash::of(line);
+            adopted += 1;
+            rest = offset;
+            is_foreign = false;
+        } else {
+            is_foreign |= !Fragment::of(raw).may_be_left(good.mark());
         }
-        good.entries += 1;
-        good.sha256 = Hash::of(line);
-        adopted += 1;
-        rest = after;
     }
     good.bytes = head.bytes + tail.len() as u64;
     Settled {
         head: good,
         adopted,
-        torn: torn(rest),
+        torn: torn(tail.get(rest..).unwrap_or_default()),
+        is_foreign,
         is_open: tail.last().is_some_and(|byte| *byte != b'\n'),
+    }
+}
+
+/// A line that does not continue the chain, as far as it tells whether a writer left it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fragment {
+    begin: Vec<u8>,
+    /// Of JSON.
+    extent: Extent,
+    /// No newline ends it.
+    is_open: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Whole,
+    Part,
+    None,
+}
+
+impl Fragment {
+    /// `raw`: with the newline, if there is one.
+    pub(super) fn of(raw: &[u8]) -> Self {
+        let line = raw.strip_suffix(b"\n").unwrap_or(raw);
+        let extent = match serde_json::from_slice::<IgnoredAny>(line) {
+            Ok(_) => Extent::Whole,
+            Err(error) if error.is_eof() && !line.is_empty() => Extent::Part,
+            Err(_) => Extent::None,
+        };
+        let begin = line.get(..128).unwrap_or(line).to_vec();
+        let is_open = line.len() == raw.len();
+        Self { begin, extent, is_open }
+    }
+
+    /// Could a writer have left it that was killed? `end` is the last entry before it.
+    ///
+    /// A writer ends an unfinished line before it names it, and may be killed in between. So a line with an end is a part of
+    /// the one entry that could have come here.
+    pub(super) fn may_be_left(&self, end: Mark) -> bool {
+        let entry = format!("{{\"n\":{},\"prev\":\"{}\",\"at\":\"", end.entry + 1, end.sha256);
+        let begins = entry.as_bytes().starts_with(&self.begin) || self.begin.starts_with(entry.as_bytes());
+        match self.extent {
+            Extent::Whole => false,
+            Extent::Part => self.is_open || begins,
+            Extent::None => self.is_open,
+        }
     }
 }
 
@@ -85,6 +141,7 @@ pub(super) fn resume(file: u64, content: &[u8], entries: u64) -> Settled {
         head: good,
         adopted: 0,
         torn: torn(content.get(after..).unwrap_or_default()),
+        is_foreign: false,
         is_open: content.last().is_some_and(|byte| *byte != b'\n'),
     }
 }

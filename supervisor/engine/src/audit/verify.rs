@@ -17,6 +17,7 @@ use super::place::{PlaceError, State};
 use super::stored;
 
 const MISPLACED: &str = "this line does not belong here";
+const FOREIGN: &str = "this line is no entry, and nothing that a writer leaves: somebody put it here";
 
 /// Where something is, and what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -102,10 +103,21 @@ pub(super) fn judge(found: Found, lines: &Lines, expected: Option<Hash>) -> Verd
             .problems
             .push(Finding::new(*number, None, None, "the file is missing"));
     }
-    for (file, line, entry) in &lines.closed {
-        let what =
-            format!("an unfinished line, which entry {entry} closed: its writer was killed, or the disk was full");
-        verdict.notes.push(Finding::new(*file, *line, None, &what));
+    for closed in &lines.closed {
+        let by = closed.by;
+        let (found, what) = match closed.repair {
+            Some(Repair::Foreign) => {
+                let what =
+                    format!("a line that no writer left, which was here before entry {by}: somebody put it here");
+                (&mut verdict.problems, what)
+            }
+            Some(Repair::Torn | Repair::Truncated | Repair::HeadLost) | None => {
+                let what =
+                    format!("an unfinished line, which entry {by} closed: its writer was killed, or the disk was full");
+                (&mut verdict.notes, what)
+            }
+        };
+        found.push(Finding::new(closed.file, closed.line, None, &what));
     }
     for link in &lines.forged {
         let what = "the unfinished line that this entry names is not the one above it";
@@ -118,7 +130,7 @@ pub(super) fn judge(found: Found, lines: &Lines, expected: Option<Hash>) -> Verd
                 "here the log was shorter than its head said: entries before this one are missing"
             }
             Some(Repair::HeadLost) => "here the head was gone: entries before this one may be missing",
-            Some(Repair::Torn) | None => continue,
+            Some(Repair::Torn | Repair::Foreign) | None => continue,
         };
         verdict.problems.push(Finding::at(link, link.number(), what));
     }
@@ -172,10 +184,15 @@ impl<'a> Chain<'a> {
             },
             |head| head.mark(),
         );
-        let (links, tail) = split(links, last);
+        let (links, tail) = split(links, head, last);
         let mut end = last;
         for link in tail {
             let Some(entry) = &link.entry else {
+                let fragment = link.fragment.as_ref();
+                if !fragment.is_some_and(|fragment| fragment.may_be_left(end)) {
+                    verdict.problems.push(Finding::at(link, None, FOREIGN));
+                    continue;
+                }
                 let what = "an unfinished line at the end: its writer was killed, or the disk was full";
                 verdict.notes.push(Finding::at(link, None, what));
                 continue;
@@ -289,16 +306,19 @@ impl<'a> Chain<'a> {
     }
 }
 
-/// What must be a chain up to the entry that the head names, and what killed writers added after it.
-fn split(links: &[Link], last: Mark) -> (&[Link], &[Link]) {
+/// What must be a chain up to the entry that the head names, and what was added after it.
+fn split(links: &[Link], head: Option<Head>, last: Mark) -> (&[Link], &[Link]) {
+    // As long as the head says, or, if what is before was changed, as far as the numbers go.
+    let beyond = |link: &&Link| head.is_some_and(|head| (link.file, link.start as u64) >= (head.file, head.bytes));
     let later = |link: &&Link| link.number().is_none_or(|number| number > last.entry);
-    let tail = links.iter().rev().take_while(later).count();
-    let (chain, tail) = links.split_at_checked(links.len() - tail).unwrap_or((links, &[]));
-    if chain.last().map_or(Hash::NONE, |link| link.hash) == last.sha256 {
-        (chain, tail)
-    } else {
-        (links, &[])
-    }
+    let by_length = links.iter().rev().take_while(beyond).count();
+    let by_number = links.iter().rev().take_while(later).count();
+    let ends = |(chain, _): &(&[Link], &[Link])| chain.last().map_or(Hash::NONE, |link| link.hash) == last.sha256;
+    [by_length, by_number]
+        .iter()
+        .filter_map(|tail| links.split_at_checked(links.len() - tail))
+        .find(ends)
+        .unwrap_or((links, &[]))
 }
 
 fn before(n: u64, prev: Hash) -> Mark {

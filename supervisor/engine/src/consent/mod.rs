@@ -14,7 +14,7 @@ use glee_policy::{ResolvedPolicy, Source, exceeds};
 use serde::Serialize;
 
 use crate::audit::{LogError, record};
-use crate::library::{Owner, Profiles, digest, read_policy};
+use crate::library::{Owner, Profiles, digest, read_own};
 use crate::project::Scene;
 use crate::select::{self, ProjectPolicy, SelectError};
 use crate::trust::{self, Files, Standing, TrustError};
@@ -154,7 +154,7 @@ pub fn configuration(scene: &Scene) -> Result<Option<Question>, SelectError> {
 fn settings(scene: &Scene) -> Result<(Vec<Want>, Files, BTreeSet<String>), SelectError> {
     let file = scene.project.join(select::CONFIG);
     // What is not there says nothing; what cannot be read was refused before.
-    let bytes = read_policy(&file).unwrap_or_default();
+    let bytes = read_own(&scene.project, &file).unwrap_or_default();
     let source = Source::File(file.to_string_lossy().into());
     let settings = crate::settings::read(&source, &bytes)?;
     let wants = settings.beyond().into_iter().map(|(key, value, origin)| Want {
@@ -188,7 +188,7 @@ pub fn profile(name: &str, scene: &Scene) -> Result<Option<Question>, SelectErro
 }
 
 fn from_file(file: PathBuf, scene: &Scene) -> Result<Question, SelectError> {
-    let bytes = read_policy(&file).map_err(|error| SelectError::Unreadable {
+    let bytes = read_own(&scene.project, &file).map_err(|error| SelectError::Unreadable {
         path: file.clone(),
         error,
     })?;

@@ -1,16 +1,42 @@
 //! Questions about variables.
 
 use std::ffi::OsStr;
+use std::str::FromStr;
 
 use glee_policy::decide::Question;
+use glee_policy::env::is_env_name;
 use glee_policy::hint;
 use glee_sandbox::steps::Step;
 
 use super::Explained;
 use crate::run::Prepared;
 
+/// The name of a variable, as a policy can write it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable(String);
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum VariableProblem {
+    #[error("`{0}` is not the name of a variable: write letters, digits and `_`, and no value")]
+    Syntax(String),
+    #[error("`{0}` is not the name of a variable: ask for one that it would match")]
+    Pattern(String),
+}
+
+impl FromStr for Variable {
+    type Err = VariableProblem;
+
+    fn from_str(text: &str) -> Result<Self, VariableProblem> {
+        match text {
+            name if is_env_name(name) => Ok(Self(name.to_owned())),
+            pattern if pattern.contains('*') => Err(VariableProblem::Pattern(pattern.to_owned())),
+            other => Err(VariableProblem::Syntax(other.to_owned())),
+        }
+    }
+}
+
 /// The value is never looked at, let alone shown.
-pub(super) fn explain(prepared: &Prepared, name: &str) -> Explained {
+pub(super) fn explain(prepared: &Prepared, Variable(name): &Variable) -> Explained {
     let policy = &prepared.selected.policy;
     let verdict = policy.decide(&Question::Env(name));
     let given = prepared
@@ -56,4 +82,18 @@ fn why(prepared: &Prepared, name: &str) -> Option<String> {
     keys.into_iter()
         .flatten()
         .find_map(|key| policy.whys.get(&key).cloned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_is_named_without_a_value_and_without_a_star() {
+        assert_eq!("LC_ALL".parse(), Ok(Variable("LC_ALL".into())));
+        for text in ["", "A=B", "A B", "1A", "Ä", "A\0"] {
+            assert_eq!(text.parse::<Variable>(), Err(VariableProblem::Syntax(text.into())));
+        }
+        assert_eq!("LC_*".parse::<Variable>(), Err(VariableProblem::Pattern("LC_*".into())));
+    }
 }

@@ -18,6 +18,8 @@ use serde::Serialize;
 use crate::project::Scene;
 use crate::run::Prepared;
 
+pub use calls::{CallName, CallProblem};
+pub use env::{Variable, VariableProblem};
 pub use net::{Target, TargetProblem};
 
 /// One question. The run is the one that was prepared.
@@ -28,12 +30,12 @@ pub enum Question {
         path: PathBuf,
         usage: Use,
     },
-    Env(String),
+    Env(Variable),
     Net(Target),
-    Syscall(String),
+    Syscall(CallName),
 }
 
-/// The answer, for readers and as JSON.
+/// The answer, for readers and as JSON, where every key is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Explained {
     /// `fs.read`, `fs.write`, `fs.exec`, `env`, `network`, `syscall`.
@@ -41,28 +43,21 @@ pub struct Explained {
     /// The path, name or host that was asked for.
     pub what: String,
     pub allowed: bool,
-    /// Is it there inside? Absent where that makes no sense or cannot be known before the run.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Is it there inside? `None` where that makes no sense or cannot be known before the run.
     pub exists: Option<bool>,
     /// The clause that decides, or what stands in for one.
     pub clause: String,
     /// The file and line of that clause.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     /// Why the author wrote it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// The step of the plan that enforces it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub enforced_by: Option<&'static str>,
     /// Where the path leads inside, if that is another one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub leads_to: Option<String>,
     /// What else the reader should know.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The smallest change that would allow it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
@@ -111,7 +106,7 @@ pub fn explain(prepared: &Prepared, scene: &Scene, question: &Question) -> Expla
         Question::Path { path, usage } => paths::explain(prepared, scene, path, *usage),
         Question::Env(name) => env::explain(prepared, name),
         Question::Net(target) => net::explain(prepared, target),
-        Question::Syscall(name) => calls::explain(prepared, name),
+        Question::Syscall(name) => calls::explain(prepared, *name),
     }
 }
 
@@ -119,5 +114,32 @@ fn place(scene: &Scene) -> Place<'_> {
     Place {
         project: &scene.project,
         home: scene.home.as_deref(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_key_is_printed_and_is_documented() {
+        let answer = Explained::new("env", "A".into(), true, "c".into());
+        let json = serde_json::to_value(answer).expect("it is JSON");
+        let printed: BTreeSet<&str> = json
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(key, _)| key.as_str())
+            .collect();
+        let text = include_str!("../../../../docs/explain.md");
+        let list = text
+            .split("`{kind, ")
+            .nth(1)
+            .and_then(|rest| rest.split("}`").next())
+            .expect("a list");
+        let written: BTreeSet<&str> = list.split(", ").chain(["kind"]).collect();
+        assert_eq!(printed, written);
     }
 }

@@ -1,6 +1,6 @@
 //! Questions about connections. Nothing is looked up and nothing is sent.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use glee_egress::host::{Host, HostProblem};
@@ -65,11 +65,9 @@ pub(super) fn explain(prepared: &Prepared, target: &Target) -> Explained {
                 Containment::Namespaces | Containment::Inherit => Step::Namespaces,
             };
             let answer = said(false, "network: false").from(whole).by(Some(by));
-            let answer = answer.hint(hint::network(&host.to_string(), port));
-            if is_loopback(host) {
-                answer.note(OWN_LOOPBACK)
-            } else {
-                answer
+            match loopback(host).first() {
+                Some(addr) => answer.hint(loopback_hint(*addr, port)).note(OWN_LOOPBACK),
+                None => answer.hint(hint::network(&host.to_string(), port)),
             }
         }
         (Network::Names { allow, deny }, _) => match Rules::new(allow, deny) {
@@ -83,22 +81,44 @@ pub(super) fn explain(prepared: &Prepared, target: &Target) -> Explained {
 const OWN_LOOPBACK: &str =
     "the sandbox has a loopback of its own: what listens on it inside can be reached, what listens outside cannot";
 
-/// By its address and only through a proxy: a name never leads there.
-fn loopback_hint(port: u16) -> Option<String> {
-    (port != 0).then(|| hint::address("127.0.0.1", port))
+/// By its address: a name never leads there.
+fn loopback_hint(addr: IpAddr, port: u16) -> Option<String> {
+    (port != 0).then(|| hint::address(&addr.to_string(), port))
 }
 
-fn is_loopback(host: &Host) -> bool {
+/// The addresses of loopback that a connection is tried at, in this order. None, if it goes elsewhere.
+fn loopback(host: &Host) -> Vec<IpAddr> {
+    let (four, six) = (IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST));
     match host {
-        Host::Addr(addr) => addr.is_loopback(),
-        Host::Name(name) => name.is_localhost(),
+        Host::Name(name) if name.is_localhost() => vec![four, six],
+        Host::Name(_) => Vec::new(),
+        // No address in particular is loopback's first.
+        Host::Addr(addr) if addr.is_unspecified() => vec![if addr.is_ipv4() { four } else { six }],
+        Host::Addr(addr) if addr.is_loopback() => vec![*addr],
+        Host::Addr(_) => Vec::new(),
     }
 }
 
+/// A host of loopback is reached by the rule for one of its addresses; any other by its own.
 fn by_rules(prepared: &Prepared, rules: &Rules, target: &Target) -> Explained {
+    let tried = loopback(&target.host);
+    let Some(first) = tried.first() else {
+        return by_rule(prepared, rules, target, &target.host);
+    };
+    let mut answers = tried
+        .iter()
+        .map(|addr| by_rule(prepared, rules, target, &Host::Addr(*addr)));
+    match answers.find(|answer| answer.allowed) {
+        Some(answer) => answer,
+        None => by_rule(prepared, rules, target, &Host::Addr(*first)),
+    }
+}
+
+/// `host`: what the rules are asked about.
+fn by_rule(prepared: &Prepared, rules: &Rules, target: &Target, host: &Host) -> Explained {
     let policy = &prepared.selected.policy;
-    let (host, port) = (&target.host, target.port);
-    let said = |allowed, clause: String| Explained::new("network", host.with_port(port), allowed, clause);
+    let port = target.port;
+    let said = |allowed, clause: String| Explained::new("network", target.host.with_port(port), allowed, clause);
     let denied = |rule: &str| {
         let origin = policy.origins.get(&format!("network.deny.{rule}"));
         said(false, format!("network.deny `{rule}`"))
@@ -110,10 +130,9 @@ fn by_rules(prepared: &Prepared, rules: &Rules, target: &Target) -> Explained {
         Verdict::Refused { rule: Some(rule), .. } => return denied(&rule),
         Verdict::Refused { rule: None, hint } => {
             let answer = said(false, "network.allow does not name it".to_owned()).from(policy.origins.get("network"));
-            return if is_loopback(host) {
-                answer.hint(loopback_hint(port)).note(OWN_LOOPBACK)
-            } else {
-                answer.hint((port != 0).then_some(hint))
+            return match host {
+                Host::Addr(addr) if addr.is_loopback() => answer.hint(loopback_hint(*addr, port)).note(OWN_LOOPBACK),
+                Host::Addr(_) | Host::Name(_) => answer.hint((port != 0).then_some(hint)),
             };
         }
     };
@@ -126,7 +145,7 @@ fn by_rules(prepared: &Prepared, rules: &Rules, target: &Target) -> Explained {
         }
         Host::Addr(addr) => match rules.check_address(*addr, port, || is_own(*addr)) {
             Ok(()) if addr.is_loopback() => {
-                answer.note("through the proxy: a direct connection reaches the loopback of the sandbox")
+                answer.note("of the host: at this port, the sandbox's own loopback leads there")
             }
             Ok(()) => answer,
             Err(NoAddress::Denied { rule }) => denied(&rule),

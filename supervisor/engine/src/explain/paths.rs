@@ -8,10 +8,11 @@ use glee_policy::hint;
 use glee_policy::resolved::{Deny, FsAccess, Grant, ResolvedPolicy};
 use glee_sandbox::answer::{self, Answer, Look, OnHost, Presence, Reason, Seen, Use};
 use glee_sandbox::plan::{MountStep, SandboxPlan};
-use glee_sandbox::survey::private_dirs;
+use glee_sandbox::survey::{KEY_FILE, private_dirs};
 use glee_sandbox::sys::path::is_writable;
 
 use super::{Explained, place};
+use crate::denied;
 use crate::host::walk;
 use crate::project::Scene;
 use crate::run::Prepared;
@@ -87,6 +88,10 @@ impl About<'_> {
                 said.clause = KERNEL.to_owned();
                 said
             }
+            Reason::Pipe => {
+                said.clause = "it is a pipe, and those take what is written also where files are read-only".to_owned();
+                said
+            }
             Reason::NotShown => match self.policy.denied_by(at) {
                 Some(deny) => by_deny(said, deny),
                 None => {
@@ -123,6 +128,10 @@ impl About<'_> {
             }
             Reason::WrongKind { at } => {
                 said.clause = wrong_kind(at);
+                said
+            }
+            Reason::Guarded => {
+                said.clause = "the first process lets nobody look into it".to_owned();
                 said
             }
             Reason::Circle => {
@@ -184,13 +193,22 @@ impl About<'_> {
     }
 
     fn hidden(&self, mut said: Explained, at: &Path) -> Explained {
-        if let Some(deny) = self.policy.denied_by(at) {
+        if let Some(deny) = denied::by(self.policy, self.plan, at) {
             return by_deny(said, deny);
         }
         said.clause = if at.starts_with("/proc") {
             "kernel files that tell or do too much are hidden in every sandbox".to_owned()
+        } else if self
+            .plan
+            .watches
+            .iter()
+            .any(|watch| watch.path == at && watch.clause == KEY_FILE)
+        {
+            "`--key-file`: the key of a model's API stays outside".to_owned()
         } else if OnHost.look(at) == Some(Seen::Socket) {
             "a socket of the host leads to a program outside, and stays out of reach".to_owned()
+        } else if OnHost.look(at) == Some(Seen::Pipe) {
+            "a pipe of the host leads to a program outside: it is covered where the tree is only read".to_owned()
         } else {
             said.hint = self.grant();
             "keys, tokens and histories of a home directory stay hidden when it is the project".to_owned()
@@ -205,7 +223,7 @@ impl About<'_> {
         let name = name.to_string_lossy();
         said.clause = format!("`{name}` is protected: the host would obey it later");
         if self.usage == Use::Write {
-            said.hint(Some(hint::unprotect(&name)))
+            said.hint(Some(hint::unprotect(&[&name])))
         } else {
             said.note("nothing is there, and the name is held while the command runs")
         }
@@ -219,7 +237,7 @@ impl About<'_> {
                 if in_glee(at, grant) {
                     return said
                         .note("a grant to write only reads inside `.glee`")
-                        .hint(Some(hint::unprotect(".glee")));
+                        .hint(Some(hint::unprotect(&[".glee"])));
                 }
                 return said.note("you cannot write there either");
             }
@@ -329,6 +347,7 @@ fn wrong_kind(at: &Path) -> String {
         Some(Seen::Dir) => format!("`{at_text}` is a directory"),
         Some(Seen::Socket) => format!("`{at_text}` is a socket, which nobody opens"),
         Some(Seen::Device) => format!("`{at_text}` is a device, and devices work only in /dev"),
+        Some(Seen::Pipe) => format!("`{at_text}` is a pipe, and no program"),
         Some(Seen::File | Seen::Link(_)) | None => format!("`{at_text}` is a file, and cannot be used like this"),
     }
 }

@@ -1,7 +1,7 @@
 //! `policy learn`: from what a run was denied to the smallest policy that would have let it pass.
 //!
 //! Pure but for [`Yard`]. What the policy would not or should not grant is listed as comments, with the reason.
-//! INVARIANT: no secret is granted: not by its own path, and not within a directory.
+//! INVARIANT: no secret is granted: not by its own path, not within a directory, and not from a cloud's metadata service.
 //! INVARIANT: the text parses, and means what its clauses say.
 
 pub mod run;
@@ -11,8 +11,10 @@ pub mod wish;
 pub mod yard;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use glee_egress::special;
 use glee_policy::ResolvedPolicy;
 use glee_policy::hint::{self, Place};
 use glee_policy::names::{HostPattern, NamePattern, WEB_PORTS};
@@ -141,6 +143,9 @@ impl Lesson {
         if port == 53 {
             return self.list("a question for a name server", about);
         }
+        if gives_credentials(name) {
+            return self.list("may give out the credentials of this machine", about);
+        }
         if !denial.hint.starts_with("network:") {
             return self.list("a grant does not allow this", format!("{about}: {}", denial.rule));
         }
@@ -218,6 +223,20 @@ fn target(wanted: &Path, access: FsAccess, syscall: &str, place: Place<'_>, yard
     } else {
         there.to_owned()
     }
+}
+
+/// Names under which clouds tell a machine who it is, and by which keys.
+const METADATA: &[&str] = &["metadata", "instance-data"];
+
+/// The metadata service of a cloud, or an address of which only this link knows what it is.
+fn gives_credentials(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    let bare = bare.split('%').next().unwrap_or(bare);
+    if let Ok(addr) = bare.parse::<IpAddr>() {
+        return special::special(addr).is_some_and(|what| [special::METADATA, special::LINK_LOCAL].contains(&what));
+    }
+    let first = bare.split('.').next().unwrap_or(bare).to_ascii_lowercase();
+    METADATA.contains(&first.as_str())
 }
 
 /// Names that the base allows already.

@@ -1,119 +1,46 @@
 //! What is never proposed: keys, tokens, passwords and the files that hold them.
 //!
 //! Pure; by name alone. INVARIANT: too much rather than too little. What is taken for a secret is listed, and a person who
-//! knows better grants it by hand.
+//! knows better grants it by hand. INVARIANT: what lies below a secret is one.
+
+mod tables;
 
 use std::path::{Component, Path};
+use std::sync::LazyLock;
 
 use glee_sandbox::survey::SECRETS;
 
-/// Directories that hold secrets wherever they lie.
-const DIRS: &[&str] = &[
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".docker",
-    ".oci",
-    ".password-store",
-    ".terraform.d",
-    "gcloud",
-    "keyrings",
-    "kwalletd",
-];
+use crate::shapes::Shapes;
+use tables::{ACCOUNTS, DATA, EARLIER, EXAMPLES, NAMES, PLACES, PUBLIC, WORDS, WORDS_OF_DATA};
 
-/// Places of the machine.
-const PLACES: &[&str] = &[
-    "/etc/shadow",
-    "/etc/gshadow",
-    "/etc/sudoers",
-    "/etc/sudoers.d",
-    "/etc/ssh",
-    "/etc/ssl/private",
-    "/etc/krb5.keytab",
-    "/etc/kubernetes",
-    "/run/secrets",
-    "/var/run/secrets",
-    "/var/lib/docker",
-    "/var/lib/kubelet",
-];
-
-/// Files by their whole name, in lower case.
-const FILES: &[&str] = &[
-    ".env",
-    ".envrc",
-    ".netrc",
-    "_netrc",
-    ".npmrc",
-    ".yarnrc.yml",
-    ".pypirc",
-    "pip.conf",
-    ".condarc",
-    ".git-credentials",
-    ".gitcookies",
-    ".pgpass",
-    ".my.cnf",
-    ".htpasswd",
-    ".dockercfg",
-    ".s3cfg",
-    ".boto",
-    ".vault-token",
-    ".terraformrc",
-    "kubeconfig",
-    "auth.json",
-    "wallet.dat",
-    "shadow",
-    "settings-security.xml",
-    "access_tokens.db",
-];
-
-const ENDINGS: &[&str] = &[
-    "pem", "key", "p12", "pfx", "jks", "keystore", "kdbx", "ppk", "gpg", "age", "ovpn", "tfstate", "keytab",
-];
-
-/// Words of a name, between whatever is no letter or digit.
-const WORDS: &[&str] = &[
-    "secret",
-    "secrets",
-    "token",
-    "tokens",
-    "password",
-    "passwords",
-    "credential",
-    "credentials",
-    "apikey",
-    "apikeys",
-];
-
-/// Certificates that everybody may read, although they end like keys.
-const PUBLIC: &[&str] = &[
-    "cacert.pem",
-    "ca.pem",
-    "cert.pem",
-    "ca-bundle.pem",
-    "roots.pem",
-    "chain.pem",
-    "fullchain.pem",
-];
-
-/// Examples of files with variables, which are there to be read.
-const EXAMPLES: &[&str] = &[".env.example", ".env.sample", ".env.template", ".env.dist"];
+static KNOWN: LazyLock<Shapes<()>> = LazyLock::new(|| {
+    let words = NAMES.iter().flat_map(|group| group.split_ascii_whitespace());
+    Shapes::new(words.map(|word| (word, ())))
+});
 
 /// Is this a secret, or does it lie in a place of secrets?
 #[must_use]
 pub fn is_secret(path: &Path, home: Option<&Path>) -> bool {
     let of_the_home = home.is_some_and(|home| SECRETS.iter().any(|name| path.starts_with(home.join(name))));
-    let parts = || {
-        path.components().filter_map(|part| match part {
-            Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
-            Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::ParentDir => None,
-        })
-    };
-    let in_a_dir = parts().any(|name| DIRS.contains(&name.as_str()));
     let in_a_place = PLACES.iter().any(|place| path.starts_with(place));
-    // A directory named like a secret holds secrets.
-    of_the_home || in_a_dir || in_a_place || parts().any(|name| is_secret_name(&name))
+    if of_the_home || in_a_place {
+        return true;
+    }
+    let mut above: Vec<String> = Vec::new();
+    for part in path.components() {
+        let Component::Normal(name) = part else { continue };
+        let name = name.to_string_lossy().to_lowercase();
+        let now = without_earlier(&name);
+        above.push(now.to_owned());
+        // A directory that is named like a secret holds secrets.
+        if !is_public(&name) && (KNOWN.of(&above).is_some() || is_named_so(now)) {
+            return true;
+        }
+        if let Some(last) = above.last_mut() {
+            *last = name;
+        }
+    }
+    false
 }
 
 /// The name of a variable that looks like it holds one.
@@ -124,89 +51,49 @@ pub fn is_secret_variable(name: &str) -> bool {
     name != "pwd"
         && name
             .split('_')
-            .any(|word| words.contains(&word) || WORDS.iter().any(|secret| word.contains(secret)))
+            .any(|word| words.contains(&word) || WORDS.split_ascii_whitespace().any(|secret| word.contains(secret)))
 }
 
-fn is_secret_name(name: &str) -> bool {
-    if PUBLIC.contains(&name) || EXAMPLES.contains(&name) {
-        return false;
+fn has(words: &str, word: &str) -> bool {
+    words.split_ascii_whitespace().any(|known| known == word)
+}
+
+fn is_public(name: &str) -> bool {
+    has(PUBLIC, name) || has(EXAMPLES, name)
+}
+
+/// `x.key.bak~` is `x.key`. Editors put a dot before the name, or a `#` on both sides.
+fn without_earlier(name: &str) -> &str {
+    let mut now = name.trim_matches('#');
+    while let Some((end, rest)) = EARLIER
+        .iter()
+        .find_map(|end| Some((*end, now.strip_suffix(end).filter(|rest| !rest.is_empty())?)))
+    {
+        now = if end == ".swp" {
+            rest.strip_prefix('.').filter(|rest| !rest.is_empty()).unwrap_or(rest)
+        } else {
+            rest
+        };
     }
-    let ending = name
-        .rsplit_once('.')
-        .filter(|(stem, _)| !stem.is_empty())
-        .map(|(_, end)| end);
-    let by_word = name
-        .split(|c: char| !c.is_alphanumeric())
-        .any(|word| WORDS.contains(&word));
-    FILES.contains(&name)
-        || name.starts_with(".env.")
-        || ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"]
-            .iter()
-            .any(|key| name.starts_with(key))
-        || ending.is_some_and(|end| ENDINGS.contains(&end))
-        || by_word
+    now
+}
+
+/// By the words of its name.
+fn is_named_so(name: &str) -> bool {
+    let words = || name.split(|c: char| !c.is_alphanumeric());
+    let ends_so = |word: &str| WORDS.split_ascii_whitespace().any(|secret| word.ends_with(secret));
+    let of_data = match name.rsplit_once('.') {
+        Some((stem, end)) if !stem.is_empty() => {
+            has(DATA, end)
+                && (words().any(|word| has(WORDS_OF_DATA, word))
+                    || ACCOUNTS.iter().any(|account| name.contains(account)))
+        }
+        // `deploy_key`, but not `key`, which is the name of a directory of many libraries.
+        Some(_) | None => ["_key", "-key"].iter().any(|end| name.ends_with(end)),
+    };
+    of_data || words().any(ends_so)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn secrets_are_known_by_their_names() {
-        let home = Some(Path::new("/home/ann"));
-        for secret in [
-            "/home/ann/.ssh/config",
-            "/home/ann/.aws/config",
-            "/home/ann/.config/gh/hosts.yml",
-            "/home/ann/.config/gcloud/x",
-            "/home/ann/.docker/config.json",
-            "/home/ann/.cargo/credentials.toml",
-            "/home/ann/.netrc",
-            "/home/ann/work/.npmrc",
-            "/home/ann/.pypirc",
-            "/home/ann/.kube/config",
-            "/srv/app/.env",
-            "/srv/app/.env.production",
-            "/srv/app/config/master.key",
-            "/srv/backup/id_rsa.old",
-            "/opt/x/api-token.txt",
-            "/opt/x/Secrets.yaml",
-            "/opt/x/secrets/plain",
-            "/opt/x/db_password",
-            "/etc/shadow",
-            "/etc/ssh/ssh_host_rsa_key",
-            "/home/bob/.ssh/id",
-            "/run/secrets/db",
-        ] {
-            assert!(is_secret(Path::new(secret), home), "{secret}");
-        }
-        for plain in [
-            "/etc/passwd",
-            "/opt/tool/lib/libx.so",
-            "/home/ann/.config/app/settings.json",
-            "/opt/model/tokenizer.json",
-            "/opt/python/site-packages/certifi/cacert.pem",
-            "/srv/app/.env.example",
-            "/home/ann/.gitignore",
-            "/opt/keyboard/layouts",
-        ] {
-            assert!(!is_secret(Path::new(plain), home), "{plain}");
-        }
-    }
-
-    #[test]
-    fn secret_variables_are_known_by_their_names() {
-        for secret in [
-            "GITHUB_TOKEN",
-            "AWS_SECRET_ACCESS_KEY",
-            "PGPASSWORD",
-            "NPM_AUTH",
-            "OPENAI_API_KEY",
-        ] {
-            assert!(is_secret_variable(secret), "{secret}");
-        }
-        for plain in ["EDITOR", "XDG_DATA_DIRS", "KEYMAP", "JAVA_HOME", "PWD"] {
-            assert!(!is_secret_variable(plain), "{plain}");
-        }
-    }
-}
+#[path = "secrets_tests.rs"]
+mod tests;

@@ -53,7 +53,7 @@ fn filesystem(out: &mut String, lesson: &Lesson, base: Base<'_>, place: Place<'_
             .policy
             .grants
             .iter()
-            .filter(|grant| grant.access == access && grant.exists)
+            .filter(|grant| grant.access == access && (grant.exists || grant.need == Need::Preferred))
         {
             kept(out, grant, base.name);
         }

@@ -1,7 +1,7 @@
 //! What a run would have needed of the filesystem: denials gathered by path, and directories in place of many files.
 //!
-//! Pure but for [`Yard`]. INVARIANT: nothing too wide is ever wished for: not the root, the home, a directory above the
-//! project or one of the machine's top directories.
+//! Pure but for [`Yard`]. INVARIANT: nothing too wide is ever wished for: not the root, a home or where all its programs
+//! keep their own, a directory above the project or one of the machine's top directories.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -39,16 +39,19 @@ impl Wish {
 /// So many of one directory are the directory.
 const MANY: usize = 3;
 
-/// Directories in which things lie that have nothing to do with each other, below the home.
-const MIXED: &[&str] = &[
+/// Directories of a home in which every program keeps what is its own: as wide as the home itself.
+const OF_ALL: &[&str] = &[
     ".config",
     ".local",
     ".local/share",
     ".local/state",
-    ".local/bin",
     ".cache",
-    "bin",
+    ".var",
+    "snap",
 ];
+
+/// Directories in which things lie that have nothing to do with each other, below the home.
+const MIXED: &[&str] = &[".local/bin", "bin"];
 
 /// Directories of the machine whose children are as wide as a top directory.
 const WIDE: &[&str] = &["/usr", "/var", "/home", "/run", "/run/user", "/media", "/System"];
@@ -75,6 +78,7 @@ pub fn is_too_wide(path: &Path, place: Place<'_>, yard: &dyn Yard) -> bool {
         || (above(place.project) && path != place.project)
         || top
         || wide
+        || (OF_ALL.iter().any(|name| path.ends_with(name)) && yard.is_dir(path))
 }
 
 impl Wishes {

@@ -1,16 +1,23 @@
 //! What was refused, as the report lists it: by which clause, and the smallest change that would allow it.
 
+use std::net::SocketAddr;
 use std::path::Path;
+use std::time::Duration;
 
-use glee_egress::record::{Attempt, Client as From, Outcome as Verdict};
+use glee_egress::book::Book;
+use glee_egress::host::Host;
+use glee_egress::rules::{Rules, Verdict as Ruling};
 use glee_policy::decide::{Question, Verdict as Decision};
 use glee_policy::hint::{self, Place};
+use glee_policy::origin::Source;
 use glee_policy::resolved::{FsAccess, ResolvedPolicy};
 use glee_sandbox::Cause;
-use glee_sandbox::launch::{Because, Client, Denied, DeniedKind, End, Outcome, Subject};
-use glee_sandbox::plan::{Response, SandboxPlan, Transport};
+use glee_sandbox::launch::{Because, Denied, DeniedKind, End, Outcome, Subject};
+use glee_sandbox::plan::{Response, SandboxPlan};
 use serde::Serialize;
 
+use crate::denied;
+use crate::egress::Egress;
 use crate::run::Prepared;
 
 #[derive(Debug, Serialize)]
@@ -27,7 +34,7 @@ pub struct Denial {
 }
 
 /// What was refused: exactly one of `path`, `host` and `name`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum What {
     Path(String),
@@ -38,7 +45,7 @@ pub enum What {
 /// Places of which every sandbox has its own, whatever a policy grants.
 const OWN: &[&str] = &["/proc", "/dev"];
 
-const NOTHING: &str = "no policy key allows this";
+pub(super) const NOTHING: &str = "no policy key allows this";
 
 /// What the policy of a run says to its refusals.
 pub(super) struct Explainer<'a> {
@@ -46,15 +53,21 @@ pub(super) struct Explainer<'a> {
     plan: &'a SandboxPlan,
     project: &'a Path,
     home: Option<&'a Path>,
+    /// Which name has which address inside.
+    book: Option<Book>,
+    rules: Option<&'a Rules>,
 }
 
 impl<'a> Explainer<'a> {
-    pub(super) fn new(prepared: &'a Prepared) -> Self {
+    /// `named`: names that were given an address during the run.
+    pub(super) fn new(prepared: &'a Prepared, named: &[String]) -> Self {
         Self {
             policy: &prepared.selected.policy,
             plan: &prepared.plan,
             project: &prepared.project,
             home: prepared.home.as_deref(),
+            book: prepared.egress.as_ref().and_then(|egress| egress.book_after(named)),
+            rules: prepared.egress.as_ref().and_then(Egress::rules),
         }
     }
 
@@ -81,6 +94,7 @@ impl<'a> Explainer<'a> {
                     | Because::NotGranted
                     | Because::Owner
                     | Because::Unreachable
+                    | Because::NoDoor
                     | Because::Full => denied.why.clone(),
                 },
                 "no policy key allows this call".to_owned(),
@@ -94,6 +108,12 @@ impl<'a> Explainer<'a> {
                 "sockets of the host without a file cannot be reached from a sandbox".to_owned(),
                 NOTHING.to_owned(),
             ),
+            Subject::Host(name) => {
+                let verdict = self.policy.decide(&Question::Net { host: name, port: 443 });
+                let hint = hint::network(name, 443).unwrap_or_default();
+                (What::Host(name.clone()), written(&verdict), hint)
+            }
+            Subject::Address(address) if denied.because == Because::NoDoor => self.no_door(*address),
             Subject::Address(address) => {
                 let (host, port) = (address.ip().to_string(), address.port());
                 let verdict = self.policy.decide(&Question::Net { host: &host, port });
@@ -122,6 +142,28 @@ impl<'a> Explainer<'a> {
         }
     }
 
+    /// An address that leads out, at a port that nothing carries: the name that it was given for, or itself.
+    fn no_door(&self, address: SocketAddr) -> (What, String, String) {
+        let (ip, port) = (address.ip(), address.port());
+        let name = self.book.as_ref().and_then(|book| book.name_of(ip));
+        let host = name.map_or(Host::Addr(ip), Host::Name);
+        let what = What::Host(host.with_port(port));
+        let verdict = self.policy.decide(&Question::Net {
+            host: &host.to_string(),
+            port,
+        });
+        match self.rules.map(|rules| rules.decide(&host, port)) {
+            Some(Ruling::Refused { hint, .. }) => (what, written(&verdict), hint),
+            Some(Ruling::Allowed { .. }) | None => {
+                let rule = format!(
+                    "{}, but only TCP and no more doors than fit lead out",
+                    written(&verdict)
+                );
+                (what, rule, "connect through the proxy".to_owned())
+            }
+        }
+    }
+
     fn path(&self, path: &Path, denied: &Denied) -> (String, String) {
         let access = match denied.kind {
             DeniedKind::Write => FsAccess::ReadWrite,
@@ -138,7 +180,7 @@ impl<'a> Explainer<'a> {
             let rule = format!("the command runs as uid {}, never as root", identity.uid);
             return (rule, "change its permissions, or run as its owner".to_owned());
         }
-        if let Some(deny) = self.policy.denied_by(path) {
+        if let Some(deny) = denied::by(self.policy, self.plan, path) {
             let rule = format!("fs.deny `{}` ({})", deny.written, deny.origin);
             return (rule, hint::without("fs.deny", &deny.written));
         }
@@ -150,7 +192,7 @@ impl<'a> Explainer<'a> {
             && access == FsAccess::ReadWrite
         {
             let rule = format!("`{name}` stays as it is: programs outside obey it");
-            return (rule, hint::unprotect(&name));
+            return (rule, unprotect(&name));
         }
         let rule = match (&verdict.allowed, access) {
             (true, _) => format!("{}, but not inside this sandbox", written(&verdict)),
@@ -204,7 +246,7 @@ impl<'a> Explainer<'a> {
             matches!(outcome.end, End::Signaled(libc::SIGXFSZ)) || outcome.end == End::Exited(128 + libc::SIGXFSZ);
         let limits = &self.policy.limits;
         let late = outcome.end == End::Timeout || outcome.cause == Some(Cause::Deadline);
-        let minutes = self.policy.max_runtime.map(|time| time.as_secs_f64() / 60.0);
+        let time = self.policy.max_runtime.filter(|_| late);
         let reached = [
             (outcome.out_of_memory, "memory_mb", limits.memory_mb),
             (outcome.out_of_pids, "pids", limits.pids),
@@ -219,11 +261,24 @@ impl<'a> Explainer<'a> {
                 Some(self.limit(key, &value.to_string(), hint))
             })
             .collect();
-        if let Some(minutes) = minutes.filter(|_| late) {
-            let hint = format!("max_runtime_mins: {}", minutes * 2.0);
-            rows.push(self.limit("max_runtime_mins".to_owned(), &minutes.to_string(), hint));
+        if let Some(time) = time {
+            let minutes = time.as_secs_f64() / 60.0;
+            rows.push(self.limit("max_runtime_mins".to_owned(), &rounded(minutes), self.longer(time)));
         }
         rows
+    }
+
+    /// Twice the time, by what set it: the flag goes before any policy.
+    fn longer(&self, time: Duration) -> String {
+        let twice = time.saturating_mul(2);
+        let origin = self.policy.origins.get("max_runtime_mins").map(|origin| &origin.source);
+        match origin {
+            Some(Source::Flag(flag)) if twice.subsec_millis() == 0 => format!("{flag} {}s", twice.as_secs()),
+            Some(Source::Flag(flag)) => format!("{flag} {}ms", twice.as_millis()),
+            Some(Source::Builtin(_) | Source::File(_)) | None => {
+                format!("max_runtime_mins: {}", rounded(twice.as_secs_f64() / 60.0))
+            }
+        }
     }
 
     /// A limit that somebody was seen to come up to.
@@ -264,6 +319,19 @@ impl<'a> Explainer<'a> {
     }
 }
 
+/// What is replaced by way of a lock beside it needs both names.
+fn unprotect(name: &str) -> String {
+    match name.strip_suffix(".lock") {
+        Some(meant) => hint::unprotect(&[meant, name]),
+        None => hint::unprotect(&[name]),
+    }
+}
+
+/// With two digits after the point at most, and never less than was meant.
+fn rounded(minutes: f64) -> String {
+    ((minutes * 100.0).ceil() / 100.0).to_string()
+}
+
 /// A clause with its place.
 fn written(verdict: &Decision) -> String {
     match &verdict.origin {
@@ -272,46 +340,17 @@ fn written(verdict: &Decision) -> String {
     }
 }
 
-/// Who made all of these attempts, if it was one program and everything is known.
-fn who(attempt: &Attempt, clients: &[Client]) -> Option<(u32, String)> {
-    let known = |from: &From| {
-        let (transport, port) = match from {
-            From::Tcp(port) => (Transport::Tcp, *port),
-            From::Udp(port) => (Transport::Udp, *port),
+/// Rows that say the same are one: a name has an address of each family.
+pub(super) fn counted(rows: impl Iterator<Item = Denial>) -> Vec<Denial> {
+    let mut all: Vec<Denial> = Vec::new();
+    for row in rows {
+        let same = |known: &&mut Denial| {
+            row.kind == "network" && (known.kind, &known.what) == (row.kind, &row.what) && known.program == row.program
         };
-        let mut found = clients
-            .iter()
-            .filter(move |c| (c.transport, c.port) == (transport, port));
-        let first = found.next()?;
-        // A port that was several programs' tells nothing.
-        found.all(|other| other.program == first.program).then_some(first)
-    };
-    let makers: Option<Vec<&Client>> = attempt.clients.iter().map(known).collect();
-    let makers = makers?;
-    let first = makers.first()?;
-    let same = |client: &Client| client.program == first.program;
-    // More came than have been kept: they are known only if nobody else connected to anything.
-    let all_kept = attempt.others == 0;
-    let one = makers.iter().all(|client| same(client)) && (all_kept || clients.iter().all(same));
-    one.then(|| (first.pid, first.program.clone()))
-}
-
-/// Connections that were refused.
-pub(super) fn of_attempts(attempts: &[Attempt], clients: &[Client]) -> impl Iterator<Item = Denial> {
-    let refused = attempts.iter().filter(|attempt| attempt.verdict == Verdict::Refused);
-    let row = |attempt: &Attempt, (pid, program)| Denial {
-        kind: "network",
-        syscall: "connect".to_owned(),
-        what: What::Host(format!("{}:{}", attempt.host, attempt.port)),
-        pid,
-        program,
-        rule: match (&attempt.rule, &attempt.reason) {
-            (Some(rule), _) => format!("network.deny `{rule}`"),
-            (None, Some(reason)) => reason.clone(),
-            (None, None) => "network.allow does not name it".to_owned(),
-        },
-        hint: attempt.hint.clone().unwrap_or_default(),
-        count: attempt.count,
-    };
-    refused.map(move |attempt| row(attempt, who(attempt, clients).unwrap_or_default()))
+        match all.iter_mut().find(same) {
+            Some(known) => known.count += row.count,
+            None => all.push(row),
+        }
+    }
+    all
 }

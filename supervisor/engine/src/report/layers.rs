@@ -8,10 +8,11 @@ use super::Report;
 impl Report {
     /// What contains the command, as far as the policy says it.
     pub(crate) fn describe(&mut self, policy: &ResolvedPolicy) {
-        self.layers.network = match policy.network {
-            Network::Off => "loopback only",
-            Network::Names { .. } => "loopback, and the names allowed through the supervisor",
-            Network::Host => "the host's network namespace",
+        self.layers.network = match (&policy.network, policy.isolation) {
+            (Network::Off, Isolation::Namespaces) => "loopback only",
+            (Network::Off, Isolation::Landlock) => "none: no socket can be made, only pairs of unix ones",
+            (Network::Names { .. }, _) => "loopback, and the names allowed through the supervisor",
+            (Network::Host, _) => "the host's network namespace",
         };
         let (isolation, not_given): (&'static str, &[&'static str]) = match (policy.mode, policy.isolation) {
             (Mode::Inherit, _) => ("none", NOT_IN_INHERIT),

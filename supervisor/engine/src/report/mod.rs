@@ -1,5 +1,6 @@
 //! The report of a run, as the contract fixes it. Keys are only ever added.
 
+mod attempts;
 mod changes;
 mod denials;
 mod destination;
@@ -57,7 +58,7 @@ pub struct Report {
     pub denials: Vec<Denial>,
     /// Refusals beyond the thousand that are listed.
     pub denials_omitted: u64,
-    /// Refusals that the kernel counted and whose records were lost (`--kernel-audit`).
+    /// Refusals that the kernel counted and whose records were lost (`--kernel-audit`); at least 1 if whoever noted them is lost.
     pub denials_lost: u64,
     /// Calls of the command that were looked at, allowed or not.
     pub observed_calls: u64,
@@ -214,10 +215,10 @@ impl Report {
 
     /// What the companion says went in and out; what was refused is a denial too.
     fn take_egress(&mut self, served: Option<&[u8]>, clients: &[Client]) {
-        let Some(served) = served.and_then(|bytes| serde_json::from_slice::<Served>(bytes).ok()) else {
+        let Some(served) = served.and_then(self::served) else {
             return;
         };
-        self.denials.extend(denials::of_attempts(&served.attempts, clients));
+        self.denials.extend(attempts::of_attempts(&served.attempts, clients));
         let nameless = |attempt| Attempt {
             clients: Vec::new(),
             others: 0,
@@ -231,6 +232,12 @@ impl Report {
         }
     }
 
+    /// Variables that did not pass.
+    pub(crate) fn withhold(&mut self, names: &[OsString]) {
+        let names = names.iter().filter(|name| !SHELLS_OWN.iter().any(|own| name == own));
+        self.withheld_env = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    }
+
     /// What the command changed where it could write.
     pub fn take_changes(&mut self, outcome: &Outcome, project: &Path) {
         if let Some(changes) = &outcome.changes {
@@ -242,13 +249,10 @@ impl Report {
 
     /// What was refused, in the words of the run's policy.
     pub fn deny(&mut self, outcome: &Outcome, prepared: &Prepared) {
-        let explainer = denials::Explainer::new(prepared);
-        self.denials = outcome
-            .refusals
-            .list
-            .iter()
-            .map(|denied| explainer.denial(denied))
-            .collect();
+        let served = outcome.served.as_deref().and_then(served);
+        let named = served.map(|served| served.names).unwrap_or_default();
+        let explainer = denials::Explainer::new(prepared, &named);
+        self.denials = denials::counted(outcome.refusals.list.iter().map(|denied| explainer.denial(denied)));
         self.denials.extend(explainer.limits(outcome));
         self.denials_omitted = outcome.refusals.omitted;
         self.denials_lost = outcome.refusals.lost;
@@ -309,6 +313,14 @@ impl Report {
         self.signal = signal;
         status
     }
+}
+
+/// Variables that every shell sets for itself, inside too: that they did not pass is no news. docs/denials.md repeats them.
+const SHELLS_OWN: [&str; 4] = ["PWD", "OLDPWD", "SHLVL", "_"];
+
+/// What the companion said at its end.
+fn served(bytes: &[u8]) -> Option<Served> {
+    serde_json::from_slice(bytes).ok()
 }
 
 fn texts(paths: &[PathBuf]) -> Vec<String> {

@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
 use glee_policy::Flags;
-use glee_sandbox::launch::{Found, Judge, Verdict};
+use glee_sandbox::launch::{self, Found, Judge, Verdict};
 use glee_sandbox::plan::{MountStep, SandboxPlan};
 use glee_sandbox::sys::path;
 
@@ -72,6 +72,10 @@ pub struct Applied {
     pub left: Vec<PathBuf>,
     /// Indexes of git that were written since: they stay as they are, and git brings them in line.
     pub stale: Vec<PathBuf>,
+    /// With what was there already it would have made a repository of the project's top; renamed, by the old name.
+    pub aside: Vec<PathBuf>,
+    /// The same, and it could not be renamed.
+    pub armed: Vec<PathBuf>,
     /// Is there nothing more to take from the result?
     pub whole: bool,
 }
@@ -171,6 +175,7 @@ pub fn apply(kept: &Kept, only: &[PathBuf]) -> Result<Applied, ApplyError> {
     for change in todo.iter().rev() {
         work.close(change).map_err(step(change))?;
     }
+    (applied.aside, applied.armed) = launch::not_bare(&protected.plan);
     applied.applied = todo.len() - applied.left.len();
     applied.whole = only.is_empty() && applied.protected.is_empty();
     Ok(applied)
@@ -194,7 +199,10 @@ fn is_chosen(change: &Change, only: &[PathBuf], harvest: &Harvest) -> bool {
 }
 
 /// Names that a run under `workspace` could not write.
-struct Protected(Vec<PathBuf>);
+struct Protected {
+    names: Vec<PathBuf>,
+    plan: SandboxPlan,
+}
 
 impl Protected {
     fn of(project: &Path) -> Result<Self, ApplyError> {
@@ -202,7 +210,10 @@ impl Protected {
         let flags = Flags::none(project.to_owned());
         let look = Options::to_look(Some("workspace".to_owned()), Some(project.to_owned()), flags, command);
         let prepared = run::prepare(&look, "planned").map_err(Box::new)?;
-        Ok(Self(covered(&prepared.plan)))
+        Ok(Self {
+            names: covered(&prepared.plan),
+            plan: prepared.plan,
+        })
     }
 
     fn has(&self, harvest: &Harvest, change: &Change) -> bool {
@@ -213,7 +224,12 @@ impl Protected {
         let plain = inside.components().all(|part| matches!(part, Component::Normal(_)));
         let either = change.now.iter().chain(&change.was);
         let of_git = either.map(Node::file_kind).any(|kind| Later::is_of_git(path, kind));
-        self.0.iter().any(covers) || !plain || of_git
+        // Git writes through a link that it finds in its directory, and others through one that leads there.
+        let link = match &change.now {
+            Some(Node::Symlink { target }) => Later::is_link_in_git(path, target.as_path()),
+            Some(Node::Dir { .. } | Node::File { .. } | Node::Other) | None => false,
+        };
+        self.names.iter().any(covers) || !plain || of_git || link
     }
 }
 

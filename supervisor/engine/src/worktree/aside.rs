@@ -42,8 +42,10 @@ impl Done {
 }
 
 impl Errand {
-    pub(super) fn shell(policy: &str, project: &Path, script: &str) -> Self {
-        let command = ["/bin/sh", "-c", script].map(Into::into).to_vec();
+    /// `words` are `$1`, `$2` and so on in the script, which itself is the same for everybody.
+    pub(super) fn shell(policy: &str, project: &Path, script: &'static str, words: &[&str]) -> Self {
+        let command = ["/bin/sh", "-c", script, "sh"].into_iter().chain(words.iter().copied());
+        let command = command.map(Into::into).collect();
         let flags = Flags::none(project.to_owned());
         let options = Options::to_look(Some(policy.to_owned()), Some(project.to_owned()), flags, command);
         Self(Options {

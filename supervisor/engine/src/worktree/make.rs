@@ -20,26 +20,31 @@ pub(super) const PLOT: &str = "plot.json";
 pub(super) const LOCK: &str = "lock";
 /// There once the worktree is whole, and a command may have worked in it.
 pub(super) const READY: &str = "ready";
+/// In the repository's part: git's own name for it.
+pub(super) const BACK: &str = "gitdir";
 
-/// The run's own directory, with everything that needs no repository. Returns its lock, held.
+/// The run's own directories, with everything that needs no repository. Returns its lock, held.
 pub(super) fn own_directory(plot: &Plot) -> io::Result<OwnedFd> {
-    let at = plot.own.as_path();
-    let folder = Folder::of_user(at.parent().ok_or(io::ErrorKind::InvalidInput)?)?;
-    // Whoever sweeps must not find it before it has its own lock.
+    let (at, own) = (plot.known.as_path(), plot.own.as_path());
+    let above = |path: &Path| {
+        let parent = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+        Folder::of_user(parent)
+    };
+    let (folder, _) = (above(at)?, above(own)?);
+    // Whoever sweeps must not find it before it has its own lock, nor the other one while it is empty.
     let sweeping = folder.lock()?;
     let like = owner(plot)?;
-    DirBuilder::new().mode(0o755).create(at)?;
-    let dir = path::open_dir_exact(at)?;
-    give(dir.as_fd(), &like)?;
+    let dir = new_dir(at, &like)?;
     put(dir.as_fd(), LOCK, b"", &like)?;
     let lock = path::open_read_write(&at.join(LOCK))?;
     flock(lock.as_fd(), Lock::TryExclusive)?;
-    drop(sweeping);
     // Before anything is made elsewhere: what is not described lies in here only.
     put(dir.as_fd(), PLOT, &serde_json::to_vec(plot)?, &like)?;
+    let own = new_dir(own, &like)?;
     for name in ["tree", "git"] {
-        make_dir(dir.as_fd(), OsStr::new(name), &like)?;
+        make_dir(own.as_fd(), OsStr::new(name), &like)?;
     }
+    drop(sweeping);
     let inside = plot.common_inside().join("worktrees").join(&plot.run_id);
     let project = plot.project.as_path().join(".git");
     put(dir.as_fd(), "inside-dotgit", &line("gitdir: ", &inside), &like)?;
@@ -63,9 +68,10 @@ pub(super) fn worktree(plot: &Plot) -> Result<(), WorktreeError> {
         let worktrees = within(root.as_fd(), &["worktrees"], &like)?;
         make_dir(worktrees.as_fd(), OsStr::new(&plot.run_id), &like)?;
         let own = path::open_dir_beneath(worktrees.as_fd(), Path::new(&plot.run_id))?;
+        // The first: by it a sweep knows that this is of our making.
+        put(own.as_fd(), BACK, &back_pointer(plot), &like)?;
         put(own.as_fd(), "locked", b"a run of glee-supervisor works in it\n", &like)?;
         put(own.as_fd(), "commondir", b"../..\n", &like)?;
-        put(own.as_fd(), "gitdir", &line("", &plot.tree().join(".git")), &like)?;
         put(
             own.as_fd(),
             "HEAD",
@@ -93,9 +99,14 @@ pub(super) fn worktree(plot: &Plot) -> Result<(), WorktreeError> {
     })
 }
 
+/// What the repository says of where the worktree is.
+pub(super) fn back_pointer(plot: &Plot) -> Vec<u8> {
+    line("", &plot.tree().join(".git"))
+}
+
 /// From here on there may be something in it.
 pub(super) fn mark_ready(plot: &Plot) -> Result<(), WorktreeError> {
-    let at = plot.own.as_path().join(READY);
+    let at = plot.known.as_path().join(READY);
     File::create_new(&at)
         .map(drop)
         .map_err(|error| WorktreeError::Make { at, error })
@@ -109,6 +120,13 @@ fn owner(plot: &Plot) -> io::Result<Stat> {
 
 fn line(before: &str, path: &Path) -> Vec<u8> {
     [before.as_bytes(), path.as_os_str().as_bytes(), b"\n"].concat()
+}
+
+fn new_dir(at: &Path, like: &Stat) -> io::Result<OwnedFd> {
+    DirBuilder::new().mode(0o755).create(at)?;
+    let dir = path::open_dir_exact(at)?;
+    give(dir.as_fd(), like)?;
+    Ok(dir)
 }
 
 fn make_dir(dir: BorrowedFd<'_>, name: &OsStr, like: &Stat) -> io::Result<()> {

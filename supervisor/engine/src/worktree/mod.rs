@@ -2,8 +2,10 @@
 //!
 //! No git runs on the host: what makes a worktree is written by hand, and whatever git must do (find the commit, fill the
 //! worktree, look for changes) it does in a sandbox, where hooks, filters and monitors of the repository harm nobody.
-//! INVARIANT: everything made here lies in one directory of the run's own, in `worktrees/` of the repository, and in one
+//! INVARIANT: everything made here lies in two directories of the run's own, in `worktrees/` of the repository, and in one
 //! branch; the steward, who outlives a killed supervisor, removes all of it or keeps all of it.
+//! INVARIANT: what is read back after a crash lies in the state directory, which no sandbox shows or writes. Beside it lies
+//! the worktree alone, of which nothing is believed.
 
 mod aside;
 mod finish;
@@ -28,8 +30,10 @@ use aside::Errand;
 pub use finish::Ended;
 use steward::Steward;
 
-/// Beside the state directory, which no sandbox shows.
+/// Beside the state directory, which no sandbox shows: the worktrees, for their owner and the sandbox.
 const DIR: &str = "glee-worktrees";
+/// Below the state directory: what is known of those in use.
+const KNOWN: &str = "worktrees";
 /// A longer list of branches is not looked through: git itself finds the clash, in the sandbox.
 const PACKED: usize = 64 << 20;
 
@@ -81,8 +85,10 @@ pub(crate) struct Plot {
     project: PathBytes,
     /// The repository's own directory.
     common: PathBytes,
-    /// What is made for the run: `tree`, and what is needed until it ends.
+    /// What is made for the run: `tree`, and where the repository is shown inside.
     own: PathBytes,
+    /// What is known of it until it ends.
+    known: PathBytes,
     /// The commit it starts from.
     base: String,
 }
@@ -119,16 +125,18 @@ impl Worktree {
     pub(crate) fn set(scene: &Scene, run_id: &str) -> Result<Self, WorktreeError> {
         let project = &scene.project;
         let common = common_dir(project)?;
-        let parent = state_dir().ok_or(WorktreeError::Nowhere)?.with_file_name(DIR);
+        let state = state_dir().ok_or(WorktreeError::Nowhere)?;
         // The way there is the user's own and may have links; from here on none is followed.
-        let parent = walk(&parent).path;
-        finish::sweep(&parent);
+        let places = [state.with_file_name(DIR), state.join(KNOWN)].map(|place| walk(&place).path);
+        finish::sweep(&places);
+        let [parent, known] = places;
         let (base, uncommitted) = last_commit(project)?;
         let plot = Plot {
             run_id: run_id.to_owned(),
             project: project.into(),
             common: common.into(),
             own: parent.join(run_id).into(),
+            known: known.join(run_id).into(),
             base,
         };
         // From here on somebody sees to it that it goes again.
@@ -191,7 +199,7 @@ fn has_branch_glee(common: &Path) -> bool {
 /// The last commit, and whether there is work that is not in it.
 fn last_commit(project: &Path) -> Result<(String, bool), WorktreeError> {
     let script = "git rev-parse --verify -q 'HEAD^{commit}' && git status --porcelain -unormal | head -n 1";
-    let done = Errand::shell("restricted", project, script).run();
+    let done = Errand::shell("restricted", project, script, &[]).run();
     let failed = |said: String| WorktreeError::NoCommit {
         project: project.to_owned(),
         said,
@@ -211,24 +219,24 @@ fn is_object_id(text: &str) -> bool {
 
 /// What is laid over what: the worktree over the project, and pointers that lead to it there.
 fn binds(plot: &Plot) -> Vec<(PathBuf, PathBuf)> {
-    let (project, own) = (plot.project.as_path(), plot.own.as_path());
+    let (project, known) = (plot.project.as_path(), plot.known.as_path());
     let (common, inside) = (plot.common.as_path(), plot.common_inside());
     let mut binds = Vec::new();
     if common != inside {
         binds.push((common.to_owned(), inside.clone()));
     }
     let back = inside.join("worktrees").join(&plot.run_id).join("gitdir");
-    binds.push((own.join("inside-gitdir"), back));
+    binds.push((known.join("inside-gitdir"), back));
     binds.push((plot.tree(), project.to_owned()));
-    binds.push((own.join("inside-dotgit"), project.join(".git")));
+    binds.push((known.join("inside-dotgit"), project.join(".git")));
     binds
 }
 
 /// Fills the worktree, at the project's path.
 fn fill(plot: &Plot) -> Result<(), WorktreeError> {
-    let policy = plot.own.as_path().join("checkout.yml");
+    let policy = plot.known.as_path().join("checkout.yml");
     let git = "git -c core.hooksPath=/dev/null -c core.fsmonitor=false reset -q --hard";
-    let done = Errand::shell(&policy.to_string_lossy(), plot.project.as_path(), git).run();
+    let done = Errand::shell(&policy.to_string_lossy(), plot.project.as_path(), git, &[]).run();
     match done {
         Ok(done) if done.status == 0 => Ok(()),
         Ok(done) => Err(WorktreeError::Checkout(done.said("it says nothing"))),

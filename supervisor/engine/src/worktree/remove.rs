@@ -19,12 +19,9 @@ const DEEPEST: usize = 256;
 
 /// Everything: the branch (if it still is where it began), the repository's part, the tree.
 pub(super) fn all(plot: &Plot) {
-    let script = format!(
-        "git update-ref --no-deref -d refs/heads/{} {}",
-        plot.branch(),
-        plot.base
-    );
-    let branch = Errand::shell("workspace", &plot.tree(), &script).run();
+    let script = "git update-ref --no-deref -d \"refs/heads/$1\" \"$2\"";
+    let branch = path::open_dir_exact(&plot.tree())
+        .and_then(|_| Errand::shell("workspace", &plot.tree(), script, &[&plot.branch(), &plot.base]).run());
     if !branch.is_ok_and(|done| done.status == 0) {
         // Nothing was in it: the branch is the file that was made for it.
         let _ = in_common(plot, Path::new("refs/heads/glee"), |dir| {
@@ -42,31 +39,39 @@ pub(super) fn all(plot: &Plot) {
     let own = plot.own.as_path();
     let _ = path::open_dir_exact(own).and_then(|dir| tree(dir.as_fd(), OsStr::new("tree"), 0));
     scaffold(plot);
-    if let (Some(parent), Some(name)) = (own.parent(), own.file_name()) {
-        let _ = path::open_dir_exact(parent).and_then(|dir| path::rmdir_at(dir.as_fd(), name));
+    empty(own);
+}
+
+/// Directories of a run in which nothing was done yet.
+pub(super) fn half_made(dirs: &[&Path]) {
+    for dir in dirs {
+        if let (Some(parent), Some(name)) = (dir.parent(), dir.file_name()) {
+            let _ = path::open_dir_exact(parent).and_then(|dir| tree(dir.as_fd(), name, 0));
+        }
     }
 }
 
-/// A run's own directory that is not described yet.
-pub(super) fn half_made(own: &Path) {
-    if let (Some(parent), Some(name)) = (own.parent(), own.file_name()) {
-        let _ = path::open_dir_exact(parent).and_then(|dir| tree(dir.as_fd(), name, 0));
+/// A directory, if nothing is left in it.
+fn empty(dir: &Path) {
+    if let (Some(parent), Some(name)) = (dir.parent(), dir.file_name()) {
+        let _ = path::open_dir_exact(parent).and_then(|dir| path::rmdir_at(dir.as_fd(), name));
     }
 }
 
 /// What the run needed and its owner does not.
 pub(super) fn scaffold(plot: &Plot) {
-    let Ok(own) = path::open_dir_exact(plot.own.as_path()) else {
-        return;
-    };
     let _ = in_common(plot, &Path::new("worktrees").join(&plot.run_id), |dir| {
         path::unlink_at(dir, OsStr::new("locked"))
     });
-    let _ = path::rmdir_at(own.as_fd(), OsStr::new("git"));
+    empty(&plot.own.as_path().join("git"));
+    let Ok(known) = path::open_dir_exact(plot.known.as_path()) else {
+        return;
+    };
     // The lock goes last: until then the next start would try again.
     for name in ["inside-dotgit", "inside-gitdir", "checkout.yml", READY, PLOT, LOCK] {
-        let _ = path::unlink_at(own.as_fd(), OsStr::new(name));
+        let _ = path::unlink_at(known.as_fd(), OsStr::new(name));
     }
+    empty(plot.known.as_path());
 }
 
 fn in_common(plot: &Plot, below: &Path, act: impl FnOnce(BorrowedFd<'_>) -> io::Result<()>) -> io::Result<()> {

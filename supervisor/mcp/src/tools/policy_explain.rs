@@ -1,7 +1,9 @@
 //! `glee_policy_explain`: what a subagent's sandbox would allow, by which clause, and what would change that.
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use glee_engine::explain::{Explained, Question, explain};
 use glee_engine::run::{self, Options};
@@ -53,7 +55,7 @@ fn output() -> Value {
             "what": { "type": "string" },
             "allowed": { "type": "boolean" },
             "clause": { "type": "string", "description": "The clause that decides" },
-            "hint": { "type": "string", "description": "The smallest change that would allow it" },
+            "hint": { "type": ["string", "null"], "description": "The smallest change that would allow it" },
         },
         "required": ["kind", "what", "allowed", "clause"],
     });
@@ -115,17 +117,25 @@ fn questions(asked: &Asked, project: &Path) -> Result<Vec<Question>, Failure> {
         }));
     }
     for target in &asked.net {
-        let target = target.parse().map_err(|problem| Failure::told(format!("{problem}")))?;
-        questions.push(Question::Net(target));
+        questions.push(Question::Net(parsed(target)?));
     }
-    questions.extend(asked.env.iter().cloned().map(Question::Env));
-    questions.extend(asked.syscall.iter().cloned().map(Question::Syscall));
+    for name in &asked.env {
+        questions.push(Question::Env(parsed(name)?));
+    }
+    for name in &asked.syscall {
+        questions.push(Question::Syscall(parsed(name)?));
+    }
     if questions.is_empty() || questions.len() > MOST {
         return Err(Failure::told(format!(
             "ask from 1 to {MOST} questions, in `read`, `write`, `exec`, `net`, `env` and `syscall`"
         )));
     }
     Ok(questions)
+}
+
+fn parsed<T: FromStr<Err: Display>>(text: &str) -> Result<T, Failure> {
+    text.parse()
+        .map_err(|problem: T::Err| Failure::told(problem.to_string()))
 }
 
 fn answers(server: &Server, policy: Option<String>, questions: &[Question]) -> Result<Vec<Explained>, Failure> {

@@ -41,6 +41,11 @@ fn host() -> Paper {
         .with("/w/p/.glee/policies/a.yml", Seen::File)
         .with("/w/p/.glee/agent_sessions/old", Seen::File)
         .with("/srv/x", Seen::File)
+        .with("/w/p/pipe", Seen::Pipe)
+        .with("/w/p/hooks/pipe", Seen::Pipe)
+        .with("/w/p/to_file", Seen::Link("readme".into()))
+        .with("/w/p/to_first", Seen::Link("/proc/1/environ".into()))
+        .with("/proc/self/exe", Seen::Link("/bin/asked".into()))
         .with("/w/ann/.ssh/id", Seen::File)
 }
 
@@ -82,6 +87,7 @@ fn plan() -> SandboxPlan {
                 at: "/w/ann".into(),
                 name: "home",
             },
+            MountStep::Proc { at: "/proc".into() },
             bind("/w/p", Access::ReadWrite),
             MountStep::Compose {
                 at: "/w/p/.glee".into(),
@@ -116,12 +122,15 @@ fn plan() -> SandboxPlan {
             repositories: Vec::new(),
             known: BTreeSet::new(),
             unlinked: BTreeSet::new(),
+            links: Default::default(),
         },
         watches: Vec::new(),
         glob_watches: vec![GlobWatch {
             base: "/w/p".into(),
             pattern: "**/.env".into(),
             dirs: Vec::new(),
+            aliases: Vec::new(),
+            granted: Vec::new(),
             clause: "fs.deny: **/.env".into(),
         }],
         private_bytes: 0,
@@ -258,4 +267,58 @@ fn links_lead_where_they_lead_inside() {
         at: "/w/p/readme".into(),
     };
     assert_eq!(ask("/w/p/readme/x", Use::Write), (false, file, Presence::Absent));
+}
+
+#[test]
+fn a_slash_at_the_end_means_a_directory() {
+    let readme = Reason::WrongKind {
+        at: "/w/p/readme".into(),
+    };
+    for (text, usage) in [
+        ("/w/p/readme/", Use::Read),
+        ("/w/p/readme/.", Use::Read),
+        ("/w/p/to_file/", Use::Read),
+        ("/w/p/readme/", Use::Write),
+        ("/w/p/readme/.", Use::Execute),
+    ] {
+        assert_eq!(ask(text, usage), (false, readme.clone(), Presence::Absent), "{text}");
+    }
+    for text in ["/w/p/", "/w/p/.", "/w/p/hooks/"] {
+        assert_eq!(ask(text, Use::Read), (true, Reason::Shown, Presence::There), "{text}");
+    }
+}
+
+#[test]
+fn the_first_process_shows_no_more_than_every_process_may_see() {
+    for text in [
+        "/proc/1/environ",
+        "/proc/1/root/etc/passwd",
+        "/proc/1/fd/0",
+        "/proc/1/task/1/mem",
+        "/w/p/to_first",
+    ] {
+        for usage in [Use::Read, Use::Write, Use::Execute] {
+            assert_eq!(ask(text, usage), (false, Reason::Guarded, Presence::There), "{text}");
+        }
+    }
+    assert_ne!(ask("/proc/1/status", Use::Read).1, Reason::Guarded);
+    assert_eq!(
+        ask("/proc/1/attr/current", Use::Write),
+        (false, Reason::ReadOnly, Presence::AtRunTime)
+    );
+}
+
+#[test]
+fn programs_are_files_and_the_one_that_runs() {
+    assert_eq!(
+        ask("/proc/self/exe", Use::Execute),
+        (true, Reason::Kernel, Presence::AtRunTime)
+    );
+    let pipe = Reason::WrongKind { at: "/w/p/pipe".into() };
+    assert_eq!(ask("/w/p/pipe", Use::Execute), (false, pipe, Presence::There));
+    assert_eq!(ask("/w/p/pipe", Use::Write), (true, Reason::Shown, Presence::There));
+    assert_eq!(
+        ask("/w/p/hooks/pipe", Use::Write),
+        (true, Reason::Pipe, Presence::There)
+    );
 }

@@ -12,6 +12,7 @@ pub enum Seen {
     Link(PathBuf),
     Device,
     Socket,
+    Pipe,
 }
 
 pub trait Look {
@@ -32,6 +33,8 @@ impl Look for OnHost {
             Seen::Dir
         } else if kind.is_socket() {
             Seen::Socket
+        } else if kind.is_fifo() {
+            Seen::Pipe
         } else if kind.is_char_device() || kind.is_block_device() {
             Seen::Device
         } else {

@@ -14,7 +14,7 @@ use glee_policy::glob::Glob;
 
 pub use host::{Look, OnHost, Seen};
 
-use crate::plan::{Containment, Response, SandboxPlan};
+use crate::plan::{Containment, GlobWatch, Response, SandboxPlan};
 use crate::steps::Step;
 use crate::sys::landlock::{EXECUTE, MAKE_DIR, MAKE_REG, READ_DIR, READ_FILE, WRITE_FILE};
 use view::{Layer, Lock, Node, Spot, View};
@@ -51,6 +51,8 @@ pub enum Reason {
     /// Made for every sandbox: a file of `/etc`, a directory of the new root.
     Made,
     Device,
+    /// A pipe, which a read-only mount does not guard.
+    Pipe,
     /// The kernel's own files, and pseudo-terminals.
     Kernel,
     /// Nothing of the host is shown there.
@@ -75,6 +77,8 @@ pub enum Reason {
     ReadOnly,
     /// The mounts allow it, the rights of the path do not.
     Rights,
+    /// Of the first process, which lets nobody look into it.
+    Guarded,
     /// It cannot be done with what is there: a directory is not executed, a socket not opened, a file not entered.
     WrongKind {
         at: PathBuf,
@@ -108,13 +112,20 @@ pub fn path(plan: &SandboxPlan, path: &Path, usage: Use, look: &dyn Look) -> Ans
             let presence = match spot.node {
                 Node::Absent => Presence::Absent,
                 Node::RunTime => Presence::AtRunTime,
-                Node::Dir | Node::File | Node::Device | Node::Socket | Node::Link(_) | Node::Masked => Presence::There,
+                Node::Dir
+                | Node::File
+                | Node::Device
+                | Node::Socket
+                | Node::Pipe
+                | Node::Guarded
+                | Node::Link(_)
+                | Node::Masked => Presence::There,
             };
             let base = walked.at.parent().unwrap_or(&walked.at);
             (view.at(&walked.at, base, spot, usage), presence)
         }
         End::Missing { from, spot } => (view.at(&walked.at, from, spot, usage), Presence::Absent),
-        End::Stopped { by, spot } => stopped(by, spot),
+        End::Stopped { by, spot } => stopped(by, spot, usage),
         End::Circle => (Err(Reason::Circle), Presence::Absent),
     };
     let (allowed, reason) = match decision {
@@ -132,11 +143,18 @@ pub fn path(plan: &SandboxPlan, path: &Path, usage: Use, look: &dyn Look) -> Ans
     }
 }
 
+/// A process's own program.
+const OWN_PROGRAM: [&str; 2] = ["/proc/self/exe", "/proc/thread-self/exe"];
+
 /// Why it is allowed, or why not.
 type Decision = Result<Reason, Reason>;
 
-fn stopped(by: &Path, spot: &Spot) -> (Decision, Presence) {
+fn stopped(by: &Path, spot: &Spot, usage: Use) -> (Decision, Presence) {
     match (&spot.node, &spot.lock, &spot.layer) {
+        (Node::Guarded, _, _) => (Err(Reason::Guarded), Presence::There),
+        (Node::RunTime, _, _) if usage == Use::Write && by.starts_with("/proc/1") => {
+            (Err(Reason::ReadOnly), Presence::AtRunTime)
+        }
         (Node::RunTime, _, _) => (Ok(Reason::Kernel), Presence::AtRunTime),
         (_, _, Layer::Mask(at)) => (Err(Reason::Hidden { at: at.clone() }), Presence::Absent),
         (_, Lock::Held(at), _) => (Err(Reason::Held { at: at.clone() }), Presence::Absent),
@@ -178,10 +196,20 @@ impl View<'_> {
                 return Err(Reason::NotShown);
             }
         }
-        let wanted = self.wanted(at, spot, usage)?;
-        if usage == Use::Write {
-            unlocked(&spot.lock)?;
+        if spot.node == Node::Guarded {
+            return Err(Reason::Guarded);
         }
+        // It runs already, wherever it lies.
+        if usage == Use::Execute && spot.node == Node::RunTime && OWN_PROGRAM.iter().any(|own| at == Path::new(own)) {
+            return Ok(reason);
+        }
+        let wanted = self.wanted(at, spot, usage)?;
+        // The kernel keeps files and directories of a read-only mount from being written to, and no pipe.
+        let reason = match (usage, &spot.node, unlocked(&spot.lock)) {
+            (Use::Write, Node::Pipe, Err(_)) => Reason::Pipe,
+            (Use::Write, _, Err(locked)) => return Err(locked),
+            (_, _, _) => reason,
+        };
         self.granted(at, wanted, reason)
     }
 
@@ -194,7 +222,7 @@ impl View<'_> {
                 Lock::Open | Lock::ReadOnly | Lock::Protected(_) => Err(wrong()),
             },
             // Nodes of devices work only where the sandbox put them itself.
-            (Node::Device, Use::Execute) => Err(wrong()),
+            (Node::Device | Node::Pipe, Use::Execute) => Err(wrong()),
             (Node::Device, _) if spot.layer == Layer::Host && self.plan.containment == Containment::Namespaces => {
                 Err(wrong())
             }
@@ -236,12 +264,11 @@ impl View<'_> {
             .map(|w| w.clause.clone());
         by_name.or_else(|| {
             let mut patterns = self.plan.glob_watches.iter();
-            let hides = |base: &Path, pattern: &str| match (at.strip_prefix(base), Glob::new(pattern)) {
-                (Ok(rest), Ok(glob)) => glob.covers(rest),
-                (Ok(_), Err(_)) => true,
-                (Err(_), _) => false,
+            let hides = |watch: &&GlobWatch| match Glob::new(&watch.pattern) {
+                Ok(glob) => watch.names(at).any(|name| glob.covers(&name)),
+                Err(_) => watch.names(at).next().is_some(),
             };
-            let watch = patterns.find(|watch| hides(&watch.base, &watch.pattern));
+            let watch = patterns.find(hides);
             watch.map(|watch| watch.clause.clone())
         })
     }
@@ -258,7 +285,7 @@ fn unlocked(lock: &Lock) -> Result<(), Reason> {
 
 fn step(plan: &SandboxPlan, reason: &Reason) -> Option<Step> {
     match (reason, plan.containment) {
-        (Reason::Uncontained | Reason::WrongKind { .. } | Reason::Circle, _) => None,
+        (Reason::Uncontained | Reason::WrongKind { .. } | Reason::Circle | Reason::Guarded, _) => None,
         (Reason::Rights, _) | (_, Containment::Landlock) => Some(Step::Landlock),
         (Reason::HiddenLater { .. }, _) => Some(Step::Watch),
         (Reason::Held { .. }, _) => Some(Step::Placeholders),
@@ -267,6 +294,7 @@ fn step(plan: &SandboxPlan, reason: &Reason) -> Option<Step> {
             | Reason::Private
             | Reason::Made
             | Reason::Device
+            | Reason::Pipe
             | Reason::Kernel
             | Reason::NotShown
             | Reason::Hidden { .. }

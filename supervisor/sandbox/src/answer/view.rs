@@ -13,6 +13,36 @@ use crate::plan::{Access, Containment, MountStep, PlaceholderKind, SandboxPlan};
 /// Directories of a process whose contents follow what it does.
 const CHANGING: &[&str] = &["fd", "fdinfo", "task", "map_files", "net"];
 
+/// What the kernel shows of a process only to who may trace it. Nobody may trace the first process of a sandbox.
+const GUARDED: &[&str] = &[
+    "auxv",
+    "clear_refs",
+    "cwd",
+    "environ",
+    "exe",
+    "fd",
+    "fdinfo",
+    "io",
+    "ksm_merging_pages",
+    "ksm_stat",
+    "map_files",
+    "maps",
+    "mem",
+    "mountstats",
+    "ns",
+    "numa_maps",
+    "pagemap",
+    "patch_state",
+    "personality",
+    "root",
+    "seccomp_cache",
+    "smaps",
+    "smaps_rollup",
+    "stack",
+    "syscall",
+    "timers",
+];
+
 /// The plan, and the host that its binds show.
 #[derive(Clone, Copy)]
 pub(super) struct View<'a> {
@@ -29,6 +59,9 @@ pub(super) enum Node {
     Link(PathBuf),
     Device,
     Socket,
+    Pipe,
+    /// Of the first process, which lets nobody look into it.
+    Guarded,
     /// Nobody can open it, or enter it.
     Masked,
     /// Depends on the processes of the run.
@@ -179,6 +212,9 @@ impl View<'_> {
         }
         match &spot.layer {
             Layer::Mask(_) => Node::Masked,
+            // Landlock lets nobody trace what is outside.
+            Layer::Host if self.plan.containment == Containment::Landlock && is_guarded(path) => Node::Guarded,
+            Layer::Host if self.plan.containment == Containment::Landlock && is_own(path) => self.proc(path),
             Layer::Host | Layer::Device => self.on_host(path),
             Layer::Proc => self.proc(path),
             Layer::Terminals => match path.file_name() {
@@ -203,6 +239,7 @@ impl View<'_> {
             Some(Seen::Link(target)) => Node::Link(target),
             Some(Seen::Device) => Node::Device,
             Some(Seen::Socket) => Node::Socket,
+            Some(Seen::Pipe) => Node::Pipe,
         }
     }
 
@@ -234,13 +271,44 @@ impl View<'_> {
                 | Node::File
                 | Node::Device
                 | Node::Socket
+                | Node::Pipe
+                | Node::Guarded
                 | Node::Masked
                 | Node::RunTime) => node,
             };
+        }
+        if first == "1" {
+            return first_process(names);
         }
         if first.as_encoded_bytes().iter().all(u8::is_ascii_digit) {
             return Node::RunTime;
         }
         self.on_host(path)
+    }
+}
+
+/// Of the process that looks: ours is not the command's.
+fn is_own(path: &Path) -> bool {
+    ["/proc/self", "/proc/thread-self"]
+        .iter()
+        .any(|own| path.starts_with(own))
+}
+
+fn is_guarded(path: &Path) -> bool {
+    let below = path.strip_prefix("/proc/1");
+    below.is_ok_and(|below| first_process(below.iter()) == Node::Guarded)
+}
+
+/// What lies in the directory of the sandbox's first process, or of its thread.
+fn first_process<'a>(mut names: impl Iterator<Item = &'a OsStr>) -> Node {
+    match names.next() {
+        None => Node::Dir,
+        Some(name) if GUARDED.iter().any(|guarded| name == *guarded) => Node::Guarded,
+        Some(name) if name == "task" => match names.next() {
+            None => Node::Dir,
+            Some(thread) if thread == "1" => first_process(names),
+            Some(_) => Node::Absent,
+        },
+        Some(_) => Node::RunTime,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::view::{Layer, Lock, Node, Spot, View};
@@ -35,16 +36,21 @@ pub(super) enum End {
 }
 
 enum Part {
+    /// A slash or `.` at the end: what is there must be a directory.
+    Here,
     Up,
     Down(OsString),
 }
 
 fn parts(path: &Path) -> impl DoubleEndedIterator<Item = Part> {
-    path.components().filter_map(|part| match part {
+    let bytes = path.as_os_str().as_bytes();
+    let here = bytes.ends_with(b"/") || bytes.ends_with(b"/.");
+    let names = path.components().filter_map(|part| match part {
         Component::ParentDir => Some(Part::Up),
         Component::Normal(name) => Some(Part::Down(name.to_owned())),
         Component::Prefix(_) | Component::RootDir | Component::CurDir => None,
-    })
+    });
+    names.chain(here.then_some(Part::Here))
 }
 
 /// What is left of the way, taken as it is written.
@@ -52,6 +58,7 @@ fn onwards(here: &Path, todo: &VecDeque<Part>) -> PathBuf {
     let mut path = here.to_owned();
     for part in todo {
         match part {
+            Part::Here => {}
             Part::Up => drop(path.pop()),
             Part::Down(name) => path.push(name),
         }
@@ -65,6 +72,7 @@ pub(super) fn walk(view: &View<'_>, path: &Path) -> Walked {
     let mut todo: VecDeque<Part> = parts(path).collect();
     while let Some(part) = todo.pop_front() {
         let name = match part {
+            Part::Here => continue,
             Part::Up => {
                 here.pop();
                 continue;
@@ -98,14 +106,14 @@ pub(super) fn walk(view: &View<'_>, path: &Path) -> Walked {
                 let back = todo.iter().any(|part| matches!(part, Part::Up));
                 let end = if held || back {
                     End::Stopped { by: next, spot }
-                } else if todo.is_empty() {
+                } else if todo.iter().all(|part| matches!(part, Part::Here)) {
                     End::Reached(spot)
                 } else {
                     End::Missing { from, spot }
                 };
                 return Walked { at, links, end };
             }
-            Node::File | Node::Device | Node::Socket | Node::Masked | Node::RunTime => {
+            Node::File | Node::Device | Node::Socket | Node::Pipe | Node::Guarded | Node::Masked | Node::RunTime => {
                 let at = onwards(&next, &todo);
                 let end = if todo.is_empty() {
                     End::Reached(spot)

@@ -14,7 +14,8 @@ use crate::plan::{Containment, LandlockPlan, Namespace, SandboxPlan};
 use crate::receipt::Canary;
 use crate::seccomp::DenialAction;
 use crate::sys::canary::{self, BaitName};
-use crate::sys::{caps, event, fd, landlock, limits, path, process, seccomp, term};
+use crate::sys::limits::{self, Resource};
+use crate::sys::{caps, event, fd, landlock, path, process, seccomp, term};
 
 /// Never returns: executes the command, or says why not. `gate` opens when the host's root is gone.
 pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>, gate: Option<OwnedFd>) -> ! {
@@ -111,8 +112,16 @@ fn confine(inheritance: &Inheritance<'_>, terminal: Option<OwnedFd>, gate: Optio
         }
     }
     chdir(plan).step("working directory")?;
-    for (resource, value) in &plan.rlimits {
-        limits::lower(*resource, *value).step("rlimits")?;
+    // Where a control group holds the number of processes, it refuses first, and counts how often.
+    let held = |resource: Resource| resource == Resource::Nproc && !inheritance.unheld.pids;
+    let of_files = |resource: Resource| resource == Resource::Nofile;
+    let now = |resource: Resource| !held(resource) && !of_files(resource);
+    for (resource, value) in plan.rlimits.iter().filter(|(resource, _)| now(*resource)) {
+        match limits::lower(*resource, *value) {
+            // gVisor knows no such limit; the signals that wait there are not this kernel's.
+            Err(error) if *resource == Resource::Sigpending && *walls == Walls::Engine => drop(error),
+            other => other.step("rlimits")?,
+        }
     }
     if plan.containment != Containment::Inherit {
         match (plan.containment, walls) {
@@ -144,6 +153,10 @@ fn confine(inheritance: &Inheritance<'_>, terminal: Option<OwnedFd>, gate: Optio
                     .step("seccomp listener")?;
             }
         }
+    }
+    // Not before the listener was handed over: the kernel compares what the user's programs have under way with it.
+    for (resource, value) in plan.rlimits.iter().filter(|(resource, _)| of_files(*resource)) {
+        limits::lower(*resource, *value).step("rlimits")?;
     }
     if let Some(gate) = gate
         && fd::read(gate.as_fd(), &mut [0]).step("old root")? == 0

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Failed, Inheritance, Named, Walls, give_up};
 use crate::cgroup;
+use crate::control::Unheld;
 use crate::plan::{CommandPlan, Containment, Doors, GitPlan, Identity, LandlockPlan, Records, SandboxPlan, Workspace};
 use crate::receipt::{Canary, Wish};
 use crate::seccomp::{self, Arch, FilterSpec, Table};
@@ -134,7 +135,7 @@ pub fn main() -> ! {
         started,
         // The supervisor does that before it sends its first order, which says what is watched.
         listed: false,
-        watch_memory: false,
+        unheld: Unheld::default(),
         has_network: true,
         maker: None,
     })
@@ -224,6 +225,7 @@ fn plan(inside: Inside) -> SandboxPlan {
             repositories: Vec::new(),
             known: Default::default(),
             unlinked: Default::default(),
+            links: Default::default(),
         },
         watches: Vec::new(),
         glob_watches: Vec::new(),

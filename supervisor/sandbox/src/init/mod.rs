@@ -5,12 +5,14 @@
 mod agent;
 mod canaries;
 pub mod contained;
+mod counters;
 pub(crate) mod doors;
 mod gate;
 mod memory;
 mod name;
 mod reap;
 pub(crate) mod root;
+mod tasks;
 mod tree;
 
 use std::ffi::CString;
@@ -21,7 +23,7 @@ use std::time::Instant;
 use gate::Gate;
 
 use crate::cgroup;
-use crate::control::{Order, Report};
+use crate::control::{Order, Report, Unheld};
 use crate::launch::idmap::Trees;
 use crate::plan::{Containment, Namespace, SandboxPlan};
 use crate::seccomp::Instruction;
@@ -30,7 +32,7 @@ use crate::sys::errand::NetworkMaker;
 use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Side};
 use crate::sys::socket::Wait;
-use crate::sys::{fd, mount, path, term};
+use crate::sys::{fd, mount, path, processors, term};
 
 /// Who has built what stands around us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,8 +65,8 @@ pub(crate) struct Inheritance<'a> {
     pub(crate) started: Instant,
     /// The supervisor lists what the command could change, and says when it has.
     pub(crate) listed: bool,
-    /// The watchdog counts memory because no cgroup does.
-    pub(crate) watch_memory: bool,
+    /// What no cgroup counts.
+    pub(crate) unheld: Unheld,
     /// We were born into our network namespace.
     pub(crate) has_network: bool,
     /// The name under which the Landlock domain is made, if its records are read.
@@ -116,7 +118,10 @@ pub(crate) fn main(mut inheritance: Inheritance<'_>) -> ! {
     let second = match inheritance.walls {
         Walls::Ours => process::clone_into(0, None).map(|side| match side {
             Side::Child => None,
-            Side::Parent { pid, .. } => Some(pid),
+            Side::Parent { pid, .. } => {
+                processors::part_from(pid);
+                Some(pid)
+            }
         }),
         Walls::Engine => process::fork(),
     };
@@ -222,8 +227,8 @@ fn tie(plan: &SandboxPlan, walls: Walls) -> io::Result<()> {
 /// Enters the groups, which were made while we built our root, and makes them the root of what can be seen of them.
 fn join_groups(inheritance: &mut Inheritance<'_>) -> Result<(), Failed> {
     match next_order(inheritance).step("wait for supervisor")? {
-        Some((Order::Enter { watch_memory }, files)) => {
-            inheritance.watch_memory = watch_memory;
+        Some((Order::Enter(unheld), files)) => {
+            inheritance.unheld = unheld;
             // Their numbers are free again at the end of this: they are needed below a limit that may be low.
             cgroup::Entry::from_files(files).enter().step("cgroup")?;
         }
@@ -277,6 +282,9 @@ fn enter(inheritance: &Inheritance<'_>, network: Option<NetworkMaker>) -> Result
             process::set_fs_ids(identity.uid, identity.gid).step("identity")?;
             mount::make_all_private().step("private mounts")?;
         }
+    }
+    if in_user_namespace {
+        counters::bound();
     }
     let umask = path::umask(0);
     let sources = root::Sources {

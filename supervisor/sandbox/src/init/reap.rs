@@ -5,6 +5,7 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use super::tasks::Tasks;
 use super::{Inheritance, Walls, keep_only, memory, tie, tree};
 use crate::control::{Cause, Order, Report};
 use crate::plan::{Containment, SandboxPlan};
@@ -24,23 +25,24 @@ pub(super) fn main(inheritance: Inheritance<'_>, command: Pid) -> ! {
         control,
         alive,
         started,
-        watch_memory,
+        unheld,
         ..
     } = inheritance;
     // Set from both sides: whoever is first, the group exists before a signal is sent to it.
     let _ = process::setpgid(command.0, command.0);
     let watch = Watch {
-        memory: plan.memory_bytes.filter(|_| watch_memory),
+        memory: plan.memory_bytes.filter(|_| unheld.memory),
         // The supervisor ends the run; this is for one that was stopped meanwhile.
         end: plan
             .deadline
             .map(|time| started + time + plan.grace + Duration::from_secs(1)),
     };
+    let mut tasks = Tasks::new(plan, unheld.pids);
     let kept = harden(plan, walls, control, alive);
     if let Ok((control, alive)) = &kept {
         // Whoever is our parent sees what was used; a supervisor that is not can only be told.
         let told = (walls == Walls::Engine).then(Usage::default);
-        serve(control, alive, command, &watch, told);
+        serve(control, alive, command, &watch, &mut tasks, told);
     }
     // Nothing may go on without a guardian.
     tree::end();
@@ -67,17 +69,22 @@ fn harden(plan: &SandboxPlan, walls: Walls, control: OwnedFd, alive: OwnedFd) ->
     Ok((control, alive))
 }
 
-fn serve(control: &OwnedFd, alive: &OwnedFd, command: Pid, watch: &Watch, mut usage: Option<Usage>) -> Option<()> {
+fn serve(
+    control: &OwnedFd,
+    alive: &OwnedFd,
+    command: Pid,
+    watch: &Watch,
+    tasks: &mut Tasks,
+    mut usage: Option<Usage>,
+) -> Option<()> {
     let children = event::signal_fd(&[libc::SIGCHLD]).ok()?;
     loop {
-        if reap(control, command, &mut usage)? {
+        if reap(control, command, tasks, &mut usage)? {
             return Some(());
         }
-        let timeout = match (watch.memory, watch.end) {
-            (None, None) => None,
-            (Some(_), _) => Some(WATCH),
-            (None, Some(end)) => Some(end.saturating_duration_since(Instant::now())),
-        };
+        let until_end = watch.end.map(|end| end.saturating_duration_since(Instant::now()));
+        let pauses = [watch.memory.map(|_| WATCH), tasks.pause(), until_end];
+        let timeout = pauses.into_iter().flatten().min();
         let fds = [
             (Some(control.as_fd()), Want::Read),
             (Some(alive.as_fd()), Want::Nothing),
@@ -100,6 +107,7 @@ fn serve(control: &OwnedFd, alive: &OwnedFd, command: Pid, watch: &Watch, mut us
             };
             return ended.send(control.as_fd()).ok();
         }
+        tasks.look(control.as_fd(), 0);
         if watch.memory.is_some_and(memory::exceeds) {
             let ended = Report::Ended {
                 change: Change::Killed(libc::SIGKILL),
@@ -111,7 +119,7 @@ fn serve(control: &OwnedFd, alive: &OwnedFd, command: Pid, watch: &Watch, mut us
 }
 
 /// Collects the dead. True when the command itself has ended and the supervisor was told.
-fn reap(control: &OwnedFd, command: Pid, usage: &mut Option<Usage>) -> Option<bool> {
+fn reap(control: &OwnedFd, command: Pid, tasks: &mut Tasks, usage: &mut Option<Usage>) -> Option<bool> {
     loop {
         let (pid, change, used) = match process::wait(-1, libc::WNOHANG | libc::WUNTRACED | libc::__WALL) {
             Ok(Some(found)) => found,
@@ -127,6 +135,7 @@ fn reap(control: &OwnedFd, command: Pid, usage: &mut Option<Usage>) -> Option<bo
         }
         match change {
             Change::Exited(_) | Change::Killed(_) => {
+                tasks.look(control.as_fd(), 1);
                 if let Some(usage) = *usage {
                     Report::Usage(usage).send(control.as_fd()).ok()?;
                 }
@@ -141,10 +150,21 @@ fn reap(control: &OwnedFd, command: Pid, usage: &mut Option<Usage>) -> Option<bo
 
 fn obey(control: &OwnedFd, command: Pid) -> Option<()> {
     match Order::receive(control.as_fd(), Wait::No).ok()?? {
-        Order::Go | Order::Enter { .. } | Order::Trees | Order::Mapped | Order::Listed => {}
+        Order::Go | Order::Enter(_) | Order::Trees | Order::Mapped | Order::Listed => {}
         Order::Signal(signal) => {
-            // The command may have ended between the order and now.
-            let _ = process::kill(-command.0, signal);
+            // What a terminal sends to a job, or one ends a job with, is for all of it; the rest for who was meant. The command
+            // may have ended between the order and now.
+            let job = [
+                libc::SIGINT,
+                libc::SIGQUIT,
+                libc::SIGHUP,
+                libc::SIGTERM,
+                libc::SIGTSTP,
+                libc::SIGCONT,
+                libc::SIGWINCH,
+            ];
+            let whom = if job.contains(&signal) { -command.0 } else { command.0 };
+            let _ = process::kill(whom, signal);
         }
         Order::Terminate => {
             tree::signal(libc::SIGTERM);

@@ -44,7 +44,7 @@ struct Build<'a> {
     root: OwnedFd,
     sources: Sources<'a>,
     /// Waited for once, when the first is needed.
-    trees: OnceCell<Trees>,
+    trees: OnceCell<RefCell<Trees>>,
     is_mapped: Cell<bool>,
     /// The directory in which the last name was made.
     last: RefCell<Option<(PathBuf, OwnedFd)>>,
@@ -68,13 +68,9 @@ pub(crate) fn build(plan: &SandboxPlan, sources: Sources<'_>) -> Result<OldRoot,
     // Laid over the host's root: lookups by absolute path still start below it, and no directory of the host is hidden.
     let attached = mount::attach(space.as_fd(), host_root.as_fd());
     fail(|| "attach private space".into(), attached)?;
-    for (name, mode) in [("root", 0o755), ("private", 0o700), ("masks", 0o700)] {
+    for (name, mode) in [("root", 0o755), ("private", 0o700), ("masks", 0o700), ("masks/dir", 0)] {
         fail(|| name.into(), path::mkdir_at(space.as_fd(), Path::new(name), mode))?;
     }
-    fail(
-        || "masks/dir".into(),
-        path::mkdir_at(space.as_fd(), Path::new("masks/dir"), 0),
-    )?;
     fail(
         || "masks/file".into(),
         path::create_at(space.as_fd(), Path::new("masks/file"), 0),
@@ -148,13 +144,13 @@ impl Build<'_> {
                 idmap,
             } => {
                 let target = self.mountpoint(relative(at), *kind)?;
-                let Some(tree) = self.trees()?.get(number) else {
+                let Some(tree) = self.take_tree(number)? else {
                     return attach(&prepare(from, *access)?, &target);
                 };
                 if idmap.is_some() && !self.is_mapped.replace(true) {
                     fail(|| "owners".into(), (self.sources.mapped)())?;
                 }
-                attach(tree, &target)
+                attach(&tree, &target)
             }
             MountStep::Private { at, name } => {
                 let target = self.mountpoint(relative(at), Kind::Dir)?;
@@ -181,7 +177,11 @@ impl Build<'_> {
                 )?;
                 attach(&tree, &self.mountpoint(relative(at), Kind::Dir)?)
             }
-            MountStep::Pin { at } => self.cover_with_itself(relative(at), NOSUID | NODEV),
+            MountStep::Pin { at } => match self.take_tree(number)? {
+                // Its owners are mapped: those of the tree that it lies in were waited for.
+                Some(tree) => self.attach(&tree, relative(at)),
+                None => self.cover_with_itself(relative(at), NOSUID | NODEV),
+            },
             MountStep::Protect { at } => self.cover_with_itself(relative(at), RDONLY | NOSUID | NODEV),
             MountStep::Hide { at, kind } => match self.hide(relative(at), *kind) {
                 // In a directory of somebody else's, which the run's user cannot enter either.
@@ -191,11 +191,13 @@ impl Build<'_> {
         }
     }
 
-    fn trees(&self) -> Result<&Trees, Failure> {
+    /// Each is closed when it is mounted: there may be room for few open files.
+    fn take_tree(&self, number: usize) -> Result<Option<OwnedFd>, Failure> {
         if self.trees.get().is_none() {
-            let _ = self.trees.set(fail(|| "sources".into(), (self.sources.trees)())?);
+            let trees = fail(|| "sources".into(), (self.sources.trees)())?;
+            let _ = self.trees.set(RefCell::new(trees));
         }
-        Ok(self.trees.get_or_init(Trees::default))
+        Ok(self.trees.get().and_then(|trees| trees.borrow_mut().take(number)))
     }
 
     fn hide(&self, at: &Path, kind: Kind) -> Result<(), Failure> {

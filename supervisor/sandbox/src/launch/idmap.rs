@@ -5,10 +5,12 @@
 //! (`mount_setattr`, Linux 5.12; the filesystem must support it), and hands them in over the control socket.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use super::sources;
 use crate::control::Order;
 use crate::init::root::{Failure, prepare};
 use crate::plan::{IdMap, Identity, MountStep, SandboxPlan};
@@ -29,17 +31,19 @@ impl Trees {
         self.0.get(&step)
     }
 
-    /// Prepares every bind of the plan, owners apart. Does nothing for an ordinary user, whose init opens its sources itself.
+    pub(crate) fn take(&mut self, step: usize) -> Option<OwnedFd> {
+        self.0.remove(&step)
+    }
+
+    /// Prepares every source, owners apart. Does nothing for an ordinary user, whose init opens its sources itself.
     pub(crate) fn prepare(plan: &SandboxPlan) -> Result<Self, Failure> {
         let mut trees = Self::default();
-        for number in numbers(plan) {
-            if let Some(MountStep::Bind { from, access, .. }) = plan.mounts.get(number) {
-                let tree = prepare(from, *access).map_err(|e| Failure {
-                    what: format!("{} ({})", from.display(), e.what),
-                    error: e.error,
-                })?;
-                trees.0.insert(number, tree);
-            }
+        for (number, source) in sources::of(plan) {
+            let tree = prepare(&source.from, source.access).map_err(|e| Failure {
+                what: format!("{} ({})", source.from.display(), e.what),
+                error: e.error,
+            })?;
+            trees.0.insert(number, tree);
         }
         Ok(trees)
     }
@@ -54,7 +58,7 @@ impl Trees {
 
     /// Init's side of `hand_over`: `next` waits for some of them.
     pub(crate) fn receive(plan: &SandboxPlan, next: impl Fn() -> io::Result<Vec<OwnedFd>>) -> io::Result<Self> {
-        let numbers: Vec<usize> = numbers(plan).collect();
+        let numbers: Vec<usize> = sources::of(plan).into_keys().collect();
         let mut received = Vec::with_capacity(numbers.len());
         while received.len() < numbers.len() {
             received.extend(next()?);
@@ -78,25 +82,23 @@ impl Trees {
     pub(crate) fn map_owners(&self, plan: &SandboxPlan) -> Result<Holders, Failure> {
         let mut holders = Holders::default();
         let mut maps: BTreeMap<IdMap, OwnedFd> = BTreeMap::new();
-        for (number, tree) in &self.0 {
-            let Some(MountStep::Bind {
-                from, idmap: Some(map), ..
-            }) = plan.mounts.get(*number)
-            else {
+        for (number, source) in sources::of(plan) {
+            let (Some(map), Some(tree)) = (source.idmap, self.get(number)) else {
                 continue;
             };
             let about = |error| Failure {
-                what: format!("{} (id-mapped mount)", from.display()),
+                what: format!("{} (id-mapped mount)", source.from.display()),
                 error,
             };
-            if !maps.contains_key(map) {
-                let holder = Holder::start().map_err(about)?;
-                let namespace = user_namespace(holder, *map, &plan.identity, &mut holders);
-                maps.insert(*map, namespace.map_err(about)?);
-            }
-            if let Some(userns) = maps.get(map) {
-                mount::set_idmap(tree.as_fd(), userns.as_fd()).map_err(about)?;
-            }
+            let userns = match maps.entry(map) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => {
+                    let holder = Holder::start().map_err(about)?;
+                    let namespace = user_namespace(holder, map, &plan.identity, &mut holders);
+                    place.insert(namespace.map_err(about)?)
+                }
+            };
+            mount::set_idmap(tree.as_fd(), userns.as_fd()).map_err(about)?;
         }
         Ok(holders)
     }
@@ -105,12 +107,6 @@ impl Trees {
 fn is_mapped(plan: &SandboxPlan, number: usize) -> bool {
     let step = plan.mounts.get(number);
     matches!(step, Some(MountStep::Bind { idmap: Some(_), .. }))
-}
-
-/// The binds of a plan whose sources the supervisor opens: all of root's, none of an ordinary user's.
-fn numbers(plan: &SandboxPlan) -> impl Iterator<Item = usize> {
-    let steps = plan.mounts.iter().enumerate().filter(|_| plan.identity.from_root);
-    steps.filter_map(|(number, step)| matches!(step, MountStep::Bind { .. }).then_some(number))
 }
 
 /// Every id as itself, except that `from` on disk is `to` to the kernel; `to` on disk is nobody's.

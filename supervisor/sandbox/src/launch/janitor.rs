@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::changes::{self, Crew, Since};
 use super::outcome::LaunchError;
+use super::setids::Mounts;
 use super::{denials, placeholders, quarantine, setids};
 use crate::cgroup::{self, Facts};
 use crate::plan::{Containment, Records, SandboxPlan};
@@ -192,7 +193,9 @@ fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan, since: Si
     if plan.containment == Containment::Namespaces {
         // At once: git on the host may be next.
         quarantine::after(plan, &quarantine::Ahead::default());
-        changes::after(plan, since, None, Crew::Alone);
+        // Those of now: what root has mounted since then was not seen inside, and a look at it does no harm.
+        let nested = Mounts::read().map(|mounts| mounts.nested(plan)).unwrap_or_default();
+        changes::after(plan, since, &nested, None, Crew::Alone);
     }
     drop(mounts);
     outlive(carrier.as_ref(), ENGINE);

@@ -16,12 +16,14 @@ mod porter;
 pub(crate) mod quarantine;
 mod scout;
 mod setids;
+mod sources;
 mod start;
 mod stdio;
 mod supervise;
 mod terminal;
 pub mod vessel;
 mod warden;
+mod witness;
 
 use std::ffi::OsStr;
 use std::fs;
@@ -37,16 +39,18 @@ pub use denials::{Because, Client, Denied, DeniedKind, Refusals, Subject};
 pub use janitor::Leaving;
 pub use outcome::{Appeared, End, LaunchError, Layers, Outcome};
 pub use porter::Porter;
+pub use quarantine::not_bare;
 pub use scout::Scout;
 
 use crate::cgroup;
 use crate::plan::{Containment, SandboxPlan};
 use crate::seccomp::{self, Arch, Table};
 use crate::sys::event;
+use crate::sys::limits::{self, Resource};
 use crate::sys::term::Size;
 use crate::sys::{fd, path, socket, term};
 use crate::workspace::Layer;
-use changes::{Crew, Since};
+use changes::{Aftermath, Crew, Since};
 use companion::Companion;
 use denials::records::Records;
 use janitor::Janitor;
@@ -54,6 +58,7 @@ use placeholders::Placeholders;
 use quarantine::Ahead;
 use start::{Building, Child, Ends};
 use vessel::{Carrier, Vessel};
+use witness::Seen;
 
 /// What the caller brings besides the plan.
 #[expect(missing_debug_implementations, reason = "functions have nothing to show")]
@@ -88,6 +93,10 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
     let (started, since) = (Instant::now(), Since::now());
     fd::ensure_stdio().map_err(|error| LaunchError::step("standard files", error))?;
     stdio::check(plan)?;
+    if plan.rlimits.iter().any(|(resource, _)| *resource == Resource::Nofile) {
+        // For descriptors that we hand over, which count for the user; the command has a limit of its own.
+        limits::raise(Resource::Nofile).map_err(|error| LaunchError::step("open files", error))?;
+    }
     let terminals = [0, 1, 2].map(|number| term::is_terminal(fd::borrow(number)));
     let (table, filter) = compile(plan)?;
     let ignored = event::ignored_signals();
@@ -193,17 +202,18 @@ fn guarded(
             (child, groups)
         }
     };
-    let before = child.before.take();
+    let (before, witness) = (child.before.take(), child.witness.take());
+    let nested = std::mem::take(&mut child.nested);
     // While the child builds its root: this takes no time that anybody waits for.
     let denials = denials::start_early(plan, table)?;
     let ahead = match plan.containment {
         Containment::Namespaces => Ahead::read(&plan.git.repositories, caller.since),
         Containment::Landlock | Containment::Inherit => Ahead::default(),
     };
-    let (mut outcome, domain) = supervise::watch(plan, child, denials, table, &groups.group, &caller)?;
+    let (mut outcome, rest) = supervise::watch(plan, child, denials, table, &groups.group, &caller)?;
     if let Some(records) = records {
         records.last_word();
-        drop(domain);
+        drop(rest.domain);
         outcome.refusals = records.finish(outcome.refusals);
     }
     if plan.containment == Containment::Namespaces {
@@ -212,7 +222,10 @@ fn guarded(
         outcome.not_disarmed.extend(found.armed);
     }
     let asked = before.as_ref().zip(caller.judge);
-    let found = changes::after(plan, caller.since, asked, Crew::Several);
+    let found = match witness.as_ref().map(|witness| witness.ask(plan, rest.asked)) {
+        Some(Seen::Nothing) => Aftermath::default(),
+        Some(Seen::Perhaps) | None => changes::after(plan, caller.since, &nested, asked, Crew::Several),
+    };
     outcome.changes = found.changes;
     outcome.privileges_removed = found.stripped;
     outcome.privileges_unknown = found.not_stripped;

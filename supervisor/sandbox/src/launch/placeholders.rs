@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use super::locks::DirLock;
 use crate::plan::{Placeholder, PlaceholderKind};
+use crate::sys::opened::{Opened, Purpose};
 use crate::sys::{fd, path};
 
 /// What `commondir` says while it is a placeholder: the git directory itself.
@@ -37,6 +38,8 @@ struct Dir {
     fd: OwnedFd,
     lock: DirLock,
     names: Vec<(OsString, PlaceholderKind)>,
+    /// A socket of ours in it, of which more names can be made.
+    socket: Option<OwnedFd>,
 }
 
 /// A name that could not be protected.
@@ -66,11 +69,16 @@ impl Placeholders {
         if !self.dirs.contains_key(&placeholder.dir) {
             let fd = path::open_dir_exact(&placeholder.dir)?;
             let lock = DirLock::share(fd.as_fd())?;
-            let names = Vec::new();
-            self.dirs.insert(placeholder.dir.clone(), Dir { fd, lock, names });
+            let dir = Dir {
+                fd,
+                lock,
+                names: Vec::new(),
+                socket: None,
+            };
+            self.dirs.insert(placeholder.dir.clone(), dir);
         }
         if let Some(dir) = self.dirs.get_mut(&placeholder.dir) {
-            create(dir.fd.as_fd(), &placeholder.name, placeholder.kind)?;
+            create(dir.fd.as_fd(), &placeholder.name, placeholder.kind, &mut dir.socket)?;
             dir.names.push((placeholder.name.clone(), placeholder.kind));
         }
         Ok(())
@@ -87,8 +95,11 @@ impl Placeholders {
             if !dir.lock.become_alone() {
                 continue;
             }
+            // The command may have closed it.
+            let opened = dir.fd.try_clone().and_then(|fd| Opened::held(fd, Purpose::Change));
+            let held = opened.as_ref().map_or(dir.fd.as_fd(), Opened::as_fd);
             for (name, kind) in &dir.names {
-                remove_if_ours(dir.fd.as_fd(), name, *kind);
+                remove_if_ours(held, name, *kind);
             }
             dir.lock.retire();
         }
@@ -105,7 +116,9 @@ pub(crate) fn sweep(list: &[Placeholder], patience: Duration) {
         dirs.entry(&placeholder.dir).or_default().push(placeholder);
     }
     for (dir, placeholders) in dirs {
-        let Ok(dir) = path::open_dir_exact(dir) else { continue };
+        let Ok(dir) = Opened::exact(dir, Purpose::Change) else {
+            continue;
+        };
         let Ok(lock) = DirLock::alone(dir.as_fd(), end) else {
             continue;
         };
@@ -117,9 +130,9 @@ pub(crate) fn sweep(list: &[Placeholder], patience: Duration) {
 }
 
 /// Makes a placeholder in an open directory.
-fn create(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind) -> io::Result<()> {
+fn create(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind, socket: &mut Option<OwnedFd>) -> io::Result<()> {
     let made = match text_of(kind) {
-        None => path::mksock_at(dir, name),
+        None => create_socket(dir, name, socket),
         Some(text) => path::create_at(dir, Path::new(name), 0o444)
             .and_then(|file| fd::write(file.as_fd(), text.as_bytes()).map(drop)),
     };
@@ -128,6 +141,23 @@ fn create(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind) -> io::Resul
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         other => other,
     }
+}
+
+/// A second name for a socket of ours costs a hundredth of an inode, for which a filesystem may have to search.
+fn create_socket(dir: BorrowedFd<'_>, name: &OsStr, socket: &mut Option<OwnedFd>) -> io::Result<()> {
+    if let Some(held) = socket.as_ref() {
+        match path::link_held_at(held.as_fd(), dir, name) {
+            // Not every filesystem has such names, and another run may have removed the last of that one.
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => *socket = None,
+            done => return done,
+        }
+    }
+    path::mksock_at(dir, name)?;
+    let held = path::open_beneath(dir, Path::new(name));
+    let is_ours =
+        |held: &OwnedFd| path::lstat_at(held.as_fd(), OsStr::new("")).is_ok_and(|s| s.is_placeholder_socket());
+    *socket = held.ok().filter(is_ours);
+    Ok(())
 }
 
 fn text_of(kind: PlaceholderKind) -> Option<&'static str> {

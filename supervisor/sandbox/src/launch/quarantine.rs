@@ -3,13 +3,16 @@
 //! `git init` inside must work, so `.git` of a project that had none cannot be forbidden. But hooks and configuration
 //! make git run programs, and a prompt that shows the branch is enough to start it. What could do so is renamed (nothing is
 //! lost), and reported; so is what could not be renamed.
+//! So is every link that the run has put into a git directory, since git would write through it.
 //! INVARIANT: no link is followed, and nothing outside the trees that the command could write is touched.
 
 mod ahead;
 mod disarm;
 pub(crate) mod gitlinks;
 mod harmless;
+pub(crate) mod links;
 mod reach;
+mod settled;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -38,6 +41,15 @@ impl Disarmed {
     }
 }
 
+/// Directories that this plan knows as no git directories, and that have become such with arms. What was set aside, and what could not be.
+pub fn not_bare(plan: &SandboxPlan) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let mut out = Disarmed::default();
+    for tree in &plan.git.not_bare {
+        disarm::bare(tree, &mut out);
+    }
+    (out.aside, out.armed)
+}
+
 /// A protected name that the host removed during the run, and that is there again: host or command, nobody can tell.
 pub(super) fn judge(plan: &SandboxPlan, path: &Path, out: &mut Disarmed) {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
@@ -46,7 +58,10 @@ pub(super) fn judge(plan: &SandboxPlan, path: &Path, out: &mut Disarmed) {
     let Some(tree) = reach::tree_of(plan, path) else { return };
     let within = |dir: &Path| dir.strip_prefix(tree).map(Path::to_owned).unwrap_or_default();
     if parent.file_name() == Some(OsStr::new(".git")) {
-        disarm::git_dir(tree, &within(parent), out);
+        // An index or a message, held for another checkout's sake, arms nothing.
+        if disarm::is_arm(name) {
+            disarm::git_dir(tree, &within(parent), out);
+        }
     } else if name == ".git" {
         disarm::dot_git(tree, &within(parent), out);
     } else if path.symlink_metadata().is_ok() && is_placeholder(path).is_none() {

@@ -4,7 +4,8 @@
 //! setgid bits and the file capabilities, but writing through a shared mapping does not. Who was changed during the run tells
 //! the time of the last change of the inode, which nobody can set; where that time cannot be relied on (on tmpfs a mapping
 //! leaves no trace), every such file counts as changed. The walk is that of `changes`.
-//! INVARIANT: no link is followed, no mount is crossed, nothing outside the trees is touched.
+//! INVARIANT: no link is followed, nothing outside the trees is touched. No mount is crossed: one that lies in a tree, and that the
+//! sandbox sees with it, is looked through by itself.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,6 +18,7 @@ use super::changes::Since;
 use crate::plan::{Access, Kind, MountStep, SandboxPlan};
 use crate::sys::dir::{self, Facts, FileKind, Times};
 use crate::sys::path;
+use crate::workspace::below;
 
 const SETID: u32 = 0o6000;
 
@@ -47,7 +49,42 @@ pub(super) fn trees(plan: &SandboxPlan) -> impl Iterator<Item = (&Path, Kind)> {
 
 /// Is there anything to look through when this run has ended?
 pub(super) fn concerns(plan: &SandboxPlan) -> bool {
-    trees(plan).next().is_some()
+    plan.mounts.iter().any(MountStep::is_written_as_owner)
+}
+
+/// What is mounted on the host. Mounts that lie in a tree come along with it.
+#[derive(Debug)]
+pub(super) struct Mounts(Vec<u8>);
+
+impl Mounts {
+    pub(super) fn read() -> io::Result<Self> {
+        fs::read("/proc/self/mountinfo").map(Self)
+    }
+
+    pub(super) fn any_below(&self, dir: &Path) -> bool {
+        !below::points(&self.0, dir).is_empty()
+    }
+
+    /// Those in the trees of a plan: each is to be looked through like a tree, since a walk crosses no mount.
+    pub(super) fn nested(&self, plan: &SandboxPlan) -> Vec<(PathBuf, Kind)> {
+        let dirs = trees(plan).filter(|(_, kind)| *kind == Kind::Dir);
+        let mut nested: Vec<(PathBuf, Kind)> = dirs
+            .flat_map(|(dir, _)| below::writable(&self.0, dir))
+            .map(|point| {
+                let is_dir = fs::symlink_metadata(&point).is_ok_and(|facts| facts.is_dir());
+                (point, if is_dir { Kind::Dir } else { Kind::File })
+            })
+            .collect();
+        nested.sort_by(|(one, _), (other, _)| one.cmp(other));
+        nested.dedup();
+        nested
+    }
+}
+
+/// Has an open file something that it must not keep if the command has changed it?
+pub(super) fn is_privileged(file: BorrowedFd<'_>) -> io::Result<bool> {
+    let facts = dir::facts_at(file, OsStr::new(""))?;
+    Ok(facts.kind == FileKind::File && (facts.mode & SETID != 0 || path::has_capability(file)?))
 }
 
 /// Takes the bits and capabilities from what was changed in one tree.

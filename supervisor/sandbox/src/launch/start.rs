@@ -3,6 +3,7 @@
 use std::fs;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use super::changes::Before;
@@ -10,17 +11,19 @@ use super::denials::records::Records;
 use super::idmap::{self, Holders, Trees};
 use super::outcome::LaunchError;
 use super::scout::{Abroad, Scout};
+use super::setids::Mounts;
 use super::warden::Warden;
-use super::{Caller, Groups};
+use super::witness::Witness;
+use super::{Caller, Groups, setids};
 use crate::cgroup;
-use crate::control::Order;
+use crate::control::{Order, Unheld};
 use crate::init::{self, Inheritance, Walls};
-use crate::plan::{Containment, Namespace, SandboxPlan};
+use crate::plan::{Containment, Kind, Namespace, SandboxPlan};
 use crate::receipt::Attempt;
 use crate::seccomp;
 use crate::sys::canary::Bait;
 use crate::sys::process::{self, Pid, Side};
-use crate::sys::{fd, path};
+use crate::sys::{fd, path, processors};
 use crate::workspace::Layer;
 
 /// What is of use until the sandbox is built.
@@ -52,6 +55,10 @@ pub(super) struct Child {
     pub(super) begun: Instant,
     /// What the writable trees held before the command started, if anybody asked.
     pub(super) before: Option<Before>,
+    /// Mounts that lie in what the command writes as another owner.
+    pub(super) nested: Vec<(PathBuf, Kind)>,
+    /// Sees what the command opens for writing, if only that is to be known.
+    pub(super) witness: Option<Witness>,
     /// What a canary must not reach.
     pub(super) _bait: Option<Bait>,
 }
@@ -85,7 +92,7 @@ pub(super) fn start(
         ignored: caller.ignored.clone(),
         started: caller.started,
         listed: caller.judge.is_some(),
-        watch_memory: false,
+        unheld: Unheld::default(),
         has_network: false,
         maker: records.map(Records::maker).cloned(),
     };
@@ -122,6 +129,7 @@ pub(super) fn start(
             init::main(inheritance)
         }
         Side::Parent { pid, pidfd } => {
+            processors::part_from(pid);
             let mut child = Child {
                 pid,
                 pidfd,
@@ -131,6 +139,8 @@ pub(super) fn start(
                 warden: None,
                 begun: caller.started,
                 before: None,
+                nested: Vec::new(),
+                witness: None,
                 _bait: bait,
             };
             if let Some(records) = records {
@@ -141,7 +151,7 @@ pub(super) fn start(
                 .map_or(Ok(()), Abroad::come_home)
                 .map_err(named("network namespace"))
                 .and_then(|()| admit(plan, &mut child, caller.layers))
-                .and_then(|()| hand_over(plan, &child))
+                .and_then(|()| hand_over(plan, &mut child, caller))
                 .and_then(|holders| {
                     building.meanwhile()?;
                     entrust(&child, caller).map(|()| holders)
@@ -212,8 +222,12 @@ fn check_limits(plan: &SandboxPlan, groups: &Groups) -> Result<(), LaunchError> 
 fn group(child: &Child, groups: &Groups) -> Result<(), LaunchError> {
     let named = |step: &'static str| move |error| LaunchError::step(step, error);
     let entry = groups.group.entry().map_err(named("cgroup"))?;
-    let watch_memory = groups.missing.iter().any(|m| m.limit == cgroup::Controller::Memory);
-    Order::Enter { watch_memory }
+    let is_missing = |limit| groups.missing.iter().any(|missing| missing.limit == limit);
+    let unheld = Unheld {
+        memory: is_missing(cgroup::Controller::Memory),
+        pids: is_missing(cgroup::Controller::Pids),
+    };
+    Order::Enter(unheld)
         .send_with(child.control.as_fd(), &entry.files())
         .map_err(named("start"))
 }
@@ -227,7 +241,7 @@ fn entrust(child: &Child, caller: &Caller<'_>) -> Result<(), LaunchError> {
 }
 
 /// Opens what only we can, for a child that has begun meanwhile.
-fn hand_over(plan: &SandboxPlan, child: &Child) -> Result<Holders, LaunchError> {
+fn hand_over(plan: &SandboxPlan, child: &mut Child, caller: &Caller<'_>) -> Result<Holders, LaunchError> {
     let named = |error| LaunchError::step("sources", error);
     let trees = Trees::prepare(plan)?;
     trees.hand_over(child.control.as_fd()).map_err(named)?;
@@ -235,6 +249,15 @@ fn hand_over(plan: &SandboxPlan, child: &Child) -> Result<Holders, LaunchError> 
     let holders = trees.map_owners(plan)?;
     if trees.are_mapped(plan) {
         Order::Mapped.send(child.control.as_fd()).map_err(named)?;
+    }
+    // Nobody waits for this, and nothing runs before a later order. With a list of what was changed all files are looked at.
+    if setids::concerns(plan)
+        && let Ok(mounts) = Mounts::read()
+    {
+        child.nested = mounts.nested(plan);
+        if caller.judge.is_none() {
+            child.witness = Witness::post(plan, &trees, &mounts);
+        }
     }
     Ok(holders)
 }

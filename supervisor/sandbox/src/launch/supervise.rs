@@ -1,17 +1,19 @@
 //! The supervisor while the command runs: one loop over signals, the control socket, the terminal, denials and the deadline.
 
+mod ending;
 mod listening;
 mod signals;
 
-use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use listening::Domain;
+pub(super) use listening::{Asked, Rest};
 pub(super) use signals::signals;
 
 use super::companion::Companion;
-use super::denials::Denials;
-use super::outcome::{End, LaunchError, Layers, Outcome};
+use super::denials::{Denials, Refusals};
+use super::outcome::{LaunchError, Layers, Outcome};
 use super::porter::Lodge;
 use super::start::Child;
 use super::terminal::Relay;
@@ -51,9 +53,13 @@ struct Supervisor<'a> {
     /// The signal with which the run was ended at the caller's wish.
     ended_by: Option<i32>,
     timeout: Timeout,
+    /// Init was told to end everything; at this time it is killed itself.
+    killed_at: Option<Instant>,
     failure: Option<LaunchError>,
     not_executed: Option<i32>,
     ended: Option<(Change, Option<Cause>)>,
+    /// Init saw no room for one process more, where we cannot ask the kernel.
+    out_of_pids: bool,
     /// What init says was used, where we cannot ask the kernel.
     usage: Usage,
     /// The other end of the control socket is closed: nothing more to hear, only the end to wait for.
@@ -71,12 +77,6 @@ enum Timeout {
     Over,
 }
 
-/// A file that was opened in the sandbox's Landlock domain, and keeps that alive although nobody is left in it: the kernel says its
-/// last word about a domain when that goes, and it must not go before somebody is ready to hear it.
-pub(super) struct Domain {
-    _file: OwnedFd,
-}
-
 /// Watches until nothing of the sandbox is left.
 pub(super) fn watch(
     plan: &SandboxPlan,
@@ -85,7 +85,7 @@ pub(super) fn watch(
     table: &Table,
     group: &Group,
     caller: &Caller<'_>,
-) -> Result<(Outcome, Option<Domain>), LaunchError> {
+) -> Result<(Outcome, Rest), LaunchError> {
     let (started, begun) = (caller.started, child.begun);
     let mut supervisor = Supervisor {
         plan,
@@ -108,15 +108,17 @@ pub(super) fn watch(
             .deadline
             .and_then(|time| begun.checked_add(time))
             .map_or(Timeout::Never, Timeout::At),
+        killed_at: None,
         failure: None,
         not_executed: None,
         ended: None,
+        out_of_pids: false,
         usage: Usage::default(),
         silent: false,
     };
     let usage = supervisor.serve(&caller.signals)?;
-    let domain = supervisor.domain.take();
-    supervisor.finish(usage, started).map(|outcome| (outcome, domain))
+    let rest = supervisor.rest();
+    supervisor.finish(usage, started).map(|outcome| (outcome, rest))
 }
 
 impl Supervisor<'_> {
@@ -152,6 +154,9 @@ impl Supervisor<'_> {
                 while let Some(number) = event::next_signal(signals.as_fd()).map_err(lost)? {
                     self.signal(number);
                 }
+            }
+            if let Some(relay) = self.relay.as_mut().filter(|relay| relay.patience().is_some()) {
+                relay.attach();
             }
             if let Some(relay) = &mut self.relay
                 && (typed.readable || typed.hangup || shown.readable || shown.writable || shown.hangup)
@@ -196,7 +201,11 @@ impl Supervisor<'_> {
             .as_ref()
             .filter(|_| !self.unheard)
             .and_then(Denials::patience);
-        deadline.into_iter().chain(listener).min()
+        let terminal = self.relay.as_ref().and_then(Relay::patience);
+        let end = self
+            .killed_at
+            .map(|time| time.saturating_duration_since(Instant::now()));
+        [deadline, listener, terminal, end].into_iter().flatten().min()
     }
 
     /// Takes one message from inside. False when there is none.
@@ -233,7 +242,7 @@ impl Supervisor<'_> {
                 // A canary waits for the answer. Without it, a little longer.
                 let _ = seccomp::set_wake(questions.as_fd(), seccomp::Wake::Here);
                 if self.plan.records == Records::Take {
-                    self.domain = questions.try_clone().ok().map(|file| Domain { _file: file });
+                    self.domain = questions.try_clone().ok().map(Domain::new);
                 }
                 self.questions = Some(questions);
             }
@@ -244,6 +253,7 @@ impl Supervisor<'_> {
             // Without a terminal nobody asked for a pause: a command that stops itself does not stop its guardian.
             Report::Stopped if self.relay.is_some() => self.suspend(),
             Report::Stopped => {}
+            Report::OutOfPids => self.out_of_pids = true,
             Report::Usage(usage) => self.usage = usage,
             Report::Ended { change, cause } => {
                 self.ended = Some((change, cause));
@@ -299,43 +309,6 @@ impl Supervisor<'_> {
         self.order(Order::Signal(libc::SIGCONT));
     }
 
-    fn keep_time(&mut self) {
-        match self.timeout {
-            Timeout::At(time) if Instant::now() >= time => {
-                let minutes = self.plan.deadline.unwrap_or_default();
-                // Nobody to tell is no reason not to end it.
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "glee-supervisor: the time limit of {minutes:?} is over; the command is asked to end and killed in {:?}\r",
-                    self.plan.grace
-                );
-                self.order(Order::Terminate);
-                self.timeout = Timeout::Grace(Instant::now() + self.plan.grace);
-            }
-            Timeout::Grace(time) if Instant::now() >= time => {
-                self.timeout = Timeout::Over;
-                self.kill();
-            }
-            Timeout::At(_) | Timeout::Grace(_) | Timeout::Never | Timeout::Over => {}
-        }
-    }
-
-    /// Ends init, and with it everything in its namespace; the group's own switch for what has no namespace.
-    fn kill(&self) {
-        use crate::plan::Containment;
-        match self.plan.containment {
-            Containment::Namespaces => {
-                let _ = process::pidfd_kill(self.child.pidfd.as_fd(), libc::SIGKILL);
-            }
-            // Init must live to end its descendants: closing our side tells it to.
-            Containment::Landlock | Containment::Inherit => {
-                self.order(Order::End);
-            }
-        }
-        // Not every machine has such a switch.
-        let _ = self.group.kill();
-    }
-
     fn finish(mut self, usage: Usage, started: Instant) -> Result<Outcome, LaunchError> {
         if let Some(relay) = &mut self.relay {
             relay.finish();
@@ -348,24 +321,22 @@ impl Supervisor<'_> {
             return Err(LaunchError::Lost);
         }
         let verdict = self.group.cause_of_death();
-        let timed_out = matches!(self.timeout, Timeout::Grace(_) | Timeout::Over);
-        let (end, cause) = match (self.not_executed, self.ended) {
-            (Some(errno), _) => (End::NotExecuted { errno }, None),
-            (None, Some((_, Some(Cause::Deadline)))) => (End::Timeout, Some(Cause::Deadline)),
-            (None, _) if timed_out => (End::Timeout, None),
-            (None, _) if self.unheard => (End::Signaled(libc::SIGKILL), Some(Cause::Listener)),
-            (None, Some((Change::Exited(code), cause))) => (End::Exited(code), cause),
-            (None, Some((Change::Killed(signal), cause))) => (End::Signaled(signal), cause),
-            // Init was killed: by us at the caller's wish, by the kernel for memory, or by somebody else outside.
-            (None, Some((Change::Stopped | Change::Continued, _)) | None) => {
-                (End::Signaled(self.ended_by.unwrap_or(libc::SIGKILL)), None)
-            }
-        };
+        let (end, cause) = self.ending();
         let (appeared, unwatched, lost) = self.child.warden.take().map(Warden::finish).unwrap_or_default();
         let mut found = quarantine::Disarmed::default();
         lost.iter()
             .for_each(|path| quarantine::judge(self.plan, path, &mut found));
-        let refusals = self.denials.take().and_then(Denials::finish).unwrap_or_default();
+        // One that is dead or stuck already is not waited for again.
+        let noted = match self.denials.take() {
+            Some(denials) if !self.unheard => denials.finish(),
+            Some(_) => None,
+            None => Some(Refusals::default()),
+        };
+        let cause = cause.or(noted.is_none().then_some(Cause::Listener));
+        let refusals = noted.unwrap_or_else(|| Refusals {
+            lost: 1,
+            ..Refusals::default()
+        });
         Ok(Outcome {
             end,
             appeared,
@@ -378,7 +349,7 @@ impl Supervisor<'_> {
             changes: None,
             cause,
             out_of_memory: verdict.out_of_memory() || cause == Some(Cause::Memory),
-            out_of_pids: verdict.out_of_pids(),
+            out_of_pids: verdict.out_of_pids() || self.out_of_pids,
             duration: started.elapsed(),
             usage,
             receipt: self.receipt,

@@ -10,6 +10,9 @@ use crate::sys::event::{self, Want};
 use crate::sys::fd;
 use crate::sys::term::{self, Modes};
 
+/// How often one looks whether the terminal is ours again: a shell that brings a running job to the front tells nobody.
+const LOOK: Duration = Duration::from_millis(200);
+
 /// How much is moved at once.
 const CHUNK: usize = 16 * 1024;
 
@@ -78,6 +81,11 @@ impl Relay {
         {
             self.saved = Some(modes);
         }
+    }
+
+    /// How long until the terminal is to be asked for again, if it is somebody else's now.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        (self.input.is_some() && self.saved.is_none() && !self.closed).then_some(LOOK)
     }
 
     /// Gives the terminal back as it was.

@@ -22,10 +22,11 @@ pub use staging::{detach_trees, stage_trees};
 use super::Caller;
 use super::changes::Before;
 use super::outcome::LaunchError;
+use super::setids::Mounts;
 use super::start::{Child, lay_bait};
 use super::warden::Warden;
 use crate::cgroup;
-use crate::control::Order;
+use crate::control::{Order, Unheld};
 use crate::init::contained::{HANDED, Inside, Kernel};
 use crate::init::doors;
 use crate::plan::{Doors, Namespace, SandboxPlan};
@@ -129,6 +130,8 @@ pub(super) fn start(
         warden: None,
         begun: Instant::now(),
         before,
+        nested: Mounts::read().map(|mounts| mounts.nested(plan)).unwrap_or_default(),
+        witness: None,
         _bait: bait,
     };
     caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"))?;
@@ -152,9 +155,13 @@ pub(super) fn start(
     child.warden = Warden::start(plan, pid, &[]).map_err(named("watch"))?;
     // What an engine takes to start is not the command's time.
     child.begun = Instant::now();
-    let watch_memory = inside.watched_memory.is_some();
+    let unheld = Unheld {
+        memory: inside.watched_memory.is_some(),
+        // If the engine's group holds them, its plan has no such limit.
+        pids: true,
+    };
     // The engine has put it into a group.
-    for order in [Order::Go, Order::Enter { watch_memory }] {
+    for order in [Order::Go, Order::Enter(unheld)] {
         order.send(child.control.as_fd()).map_err(named("start"))?;
     }
     Ok(child)

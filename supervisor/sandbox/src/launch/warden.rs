@@ -16,9 +16,9 @@ use glee_policy::glob::Glob;
 
 use super::inside::Namespaces;
 use super::outcome::Appeared;
-use crate::plan::{MountStep, Response, SandboxPlan};
+use crate::plan::{GlobWatch, MountStep, Response, SandboxPlan};
 use crate::survey::Hidden;
-use crate::survey::deny::walk;
+use crate::survey::search::{Looked, Search};
 use crate::sys::inotify::{Change, Inotify, WatchId};
 use crate::sys::process::Pid;
 use crate::workspace::Layer;
@@ -40,9 +40,16 @@ fn root_of(step: &MountStep) -> Option<&PathBuf> {
 
 #[derive(Debug)]
 struct Pattern {
-    base: PathBuf,
+    watch: GlobWatch,
     glob: Glob,
-    clause: String,
+}
+
+fn searching<'a>(watch: &'a GlobWatch, glob: &'a Glob) -> Search<'a> {
+    Search {
+        glob,
+        base: &watch.base,
+        granted: &watch.granted,
+    }
 }
 
 /// Watches what must stay covered.
@@ -100,9 +107,8 @@ impl Warden {
             }
             if let Ok(compiled) = Glob::new(&glob.pattern) {
                 warden.patterns.push(Pattern {
-                    base: glob.base.clone(),
+                    watch: glob.clone(),
                     glob: compiled,
-                    clause: glob.clause.clone(),
                 });
             }
         }
@@ -246,14 +252,16 @@ impl Warden {
             self.cover(full, response, &clause);
             return response == Response::Hide;
         }
-        let clause = self.patterns.iter().find_map(|pattern| {
-            let relative = full.strip_prefix(&pattern.base).ok()?;
-            pattern.glob.matches(relative).then(|| pattern.clause.clone())
-        });
-        if let Some(clause) = &clause {
-            self.cover(full, Response::Hide, clause);
+        let hides = |pattern: &&Pattern| pattern.watch.names(full).any(|name| pattern.glob.matches(&name));
+        let Some(pattern) = self.patterns.iter().find(hides) else {
+            return false;
+        };
+        let clause = pattern.watch.clause.clone();
+        let behind = searching(&pattern.watch, &pattern.glob).behind(full);
+        for path in behind.iter().map(PathBuf::as_path).chain([full]) {
+            self.cover(path, Response::Hide, &clause);
         }
-        clause.is_some()
+        true
     }
 
     /// A directory that is new (or in which events were lost): watched, and searched for what is in it already.
@@ -270,7 +278,7 @@ impl Warden {
                 self.judge(&name);
             }
         }
-        let bases: Vec<PathBuf> = self.patterns.iter().map(|pattern| pattern.base.clone()).collect();
+        let bases: Vec<PathBuf> = self.patterns.iter().map(|pattern| pattern.watch.base.clone()).collect();
         for base in bases.iter().filter(|base| base.starts_with(dir)) {
             self.watch_above(base);
         }
@@ -293,22 +301,23 @@ impl Warden {
     }
 
     /// What the patterns match in a directory now, and the directories in which they can match more.
-    fn search(&self, dir: &Path, seen: &mut Vec<PathBuf>) -> Vec<(Hidden, String)> {
+    fn search(&mut self, dir: &Path, seen: &mut Vec<PathBuf>) -> Vec<(Hidden, String)> {
         let mut found = Vec::new();
-        for pattern in &self.patterns {
+        for Pattern { watch, glob } in &mut self.patterns {
             // The pattern's own directory may lie deeper than the one that appeared.
-            let start = if pattern.base.starts_with(dir) {
-                &pattern.base
+            let starts: Vec<(PathBuf, PathBuf)> = if watch.base.starts_with(dir) {
+                vec![(watch.base.clone(), PathBuf::new())]
             } else {
-                dir
+                watch.names(dir).map(|name| (dir.to_owned(), name)).collect()
             };
-            if let Ok(relative) = start.strip_prefix(&pattern.base)
-                && pattern.glob.can_match_below(relative)
-            {
-                let mut hidden = Vec::new();
-                walk(start, relative, &pattern.glob, &mut hidden, seen);
-                found.extend(hidden.into_iter().map(|hidden| (hidden, pattern.clause.clone())));
+            let mut looked = Looked::default();
+            for (start, relative) in starts.iter().filter(|(_, relative)| glob.can_match_below(relative)) {
+                searching(watch, glob).look(start, relative, &mut looked);
             }
+            seen.append(&mut looked.dirs);
+            looked.aliases.retain(|alias| !watch.aliases.contains(alias));
+            watch.aliases.append(&mut looked.aliases);
+            found.extend(looked.hidden.into_iter().map(|hidden| (hidden, watch.clause.clone())));
         }
         found
     }

@@ -31,6 +31,10 @@ pub(super) fn system(terrain: &Terrain, files: &[MadeFile]) -> Vec<MountStep> {
                 from: system.path.clone(),
                 at: system.path.clone(),
             },
+            Entry::Made(contents) => MountStep::File {
+                at: system.path.clone(),
+                contents: contents.clone(),
+            },
             Entry::Link(target) => MountStep::Symlink {
                 at: system.path.clone(),
                 target: target.clone(),

@@ -48,6 +48,9 @@ impl Covers {
 }
 
 pub(super) fn islands(terrain: &Terrain, identity: &Identity, covers: &mut Covers, trees: &mut Trees) {
+    for pin in &terrain.pinned {
+        covers.add(MountStep::Pin { at: pin.clone() }, pin);
+    }
     for island in &terrain.islands {
         for pin in &island.pins {
             covers.add(MountStep::Pin { at: pin.clone() }, pin);

@@ -12,7 +12,7 @@ use crate::plan::{Containment, Kind, MountStep};
 use crate::survey::{Hidden, Terrain};
 
 /// Without these nothing runs.
-const ESSENTIAL: &[&str] = &["/usr", "/proc", "/dev"];
+const ESSENTIAL: &[&str] = &["/usr", "/proc", "/dev", "/dev/null"];
 
 /// Refuses the first rule that cannot be kept.
 pub(super) fn check(policy: &ResolvedPolicy, terrain: &Terrain, containment: Containment) -> Result<(), LowerError> {

@@ -151,9 +151,12 @@ impl Ledger<'_> {
                 None,
             );
         }
-        let pids: &[&'static str] = match plan.containment {
-            Containment::Namespaces => &["cgroup", "RLIMIT_NPROC"],
-            Containment::Landlock | Containment::Inherit => &["cgroup"],
+        let pids: (&[&'static str], _) = match plan.containment {
+            Containment::Namespaces => {
+                let note = "RLIMIT_NPROC only where no cgroup can be had";
+                (&["cgroup", "RLIMIT_NPROC"], Some(note))
+            }
+            Containment::Landlock | Containment::Inherit => (&["cgroup"], None),
         };
         let rows: [(&str, &[&'static str], Option<&str>); 7] = [
             (
@@ -161,7 +164,7 @@ impl Ledger<'_> {
                 &["cgroup", "watchdog"],
                 Some("the watchdog only where no cgroup can be had"),
             ),
-            ("pids", pids, None),
+            ("pids", pids.0, pids.1),
             (
                 "cpus",
                 &["cgroup"],

@@ -6,6 +6,7 @@
 mod base;
 mod covers;
 mod deny;
+mod grants;
 mod ledger;
 mod rights;
 mod trees;
@@ -24,7 +25,7 @@ use crate::plan::{
 use crate::receipt;
 use crate::seccomp::{DenialAction, FilterSpec, NetworkRule, Observe, SocketRule};
 use crate::survey::Terrain;
-use crate::sys::limits::Resource;
+use crate::sys::limits::{self, Resource};
 
 /// The uid and gid of a sandbox started by root on a project that is root's own. Nobody's on a usual system.
 pub const SANDBOX_ID: u32 = 60_900;
@@ -103,11 +104,8 @@ pub fn lower(
 ) -> Result<SandboxPlan, LowerError> {
     let containment = containment(policy, kernel)?;
     check_workspace(request.workspace, containment)?;
-    check_grants(policy)?;
+    grants::check(policy, terrain, containment)?;
     deny::check(policy, terrain, containment)?;
-    if containment == Containment::Namespaces {
-        check_whole(policy)?;
-    }
     let identity = identity(terrain, containment);
     let trees = match containment {
         Containment::Namespaces => trees::lower(policy, terrain, &identity, &request),
@@ -132,6 +130,7 @@ pub fn lower(
             },
         },
         insisted: insisted(policy, containment),
+        seccomp: seccomp(policy, containment, trees.observe(request.observe)),
         mounts: trees.steps,
         doors: request.doors,
         git: terrain.before.clone(),
@@ -145,7 +144,6 @@ pub fn lower(
         private_bytes: disk_bytes(policy),
         rlimits: rlimits(policy, containment),
         landlock,
-        seccomp: seccomp(policy, containment, request.observe),
         records: request.records,
         receipt: request.receipt,
         canaries: Vec::new(),
@@ -174,31 +172,35 @@ pub fn lower(
 /// Limits of a person's or a project's own that nothing but a control group enforces: memory has its watchdog, and processes are
 /// counted per user namespace where there is one. Those of the built-in profiles are given where they can be had.
 fn insisted(policy: &ResolvedPolicy, containment: Containment) -> Vec<Insisted> {
-    let machine = std::thread::available_parallelism().map_or(u64::MAX, |count| count.get() as u64 * 1000);
     let limits = &policy.limits;
-    let cpus = limits.cpu_millis.filter(|millis| *millis < machine);
-    let pids = limits.pids.filter(|_| containment != Containment::Namespaces);
-    let rows = [
-        (
-            "cpus",
-            cgroup::Controller::Cpu,
-            cpus.map(|millis| (millis as f64 / 1000.0).to_string()),
-        ),
-        ("pids", cgroup::Controller::Pids, pids.map(|most| most.to_string())),
-    ];
-    let written = rows.into_iter().filter_map(|(name, limit, value)| {
-        let origin = policy.origins.get(&format!("limits.{name}"))?;
-        let clause = format!("limits.{name}: {}", value?);
-        match origin.source {
-            Source::Builtin(_) => None,
-            Source::File(_) | Source::Flag(_) => Some(Insisted {
-                limit,
-                clause,
-                origin: origin.to_string(),
-            }),
-        }
+    let written = |name: &str| {
+        let origin = policy.origins.get(&format!("limits.{name}"));
+        origin.filter(|origin| match origin.source {
+            Source::Builtin(_) => false,
+            Source::File(_) | Source::Flag(_) => true,
+        })
+    };
+    let insisted = |name: &str, limit, value: String| {
+        Some(Insisted {
+            limit,
+            clause: format!("limits.{name}: {value}"),
+            origin: written(name)?.to_string(),
+        })
+    };
+    // To know how many there are takes a look at half a dozen files: only for who wrote a number.
+    let cpus = limits.cpu_millis.filter(|_| written("cpus").is_some());
+    let cpus = cpus.filter(|millis| *millis < machine_millis());
+    let cpus = cpus.and_then(|millis| {
+        let value = (millis as f64 / 1000.0).to_string();
+        insisted("cpus", cgroup::Controller::Cpu, value)
     });
-    written.collect()
+    let pids = limits.pids.filter(|_| containment != Containment::Namespaces);
+    let pids = pids.and_then(|most| insisted("pids", cgroup::Controller::Pids, most.to_string()));
+    cpus.into_iter().chain(pids).collect()
+}
+
+fn machine_millis() -> u64 {
+    std::thread::available_parallelism().map_or(u64::MAX, |count| count.get() as u64 * 1000)
 }
 
 fn containment(policy: &ResolvedPolicy, kernel: Kernel) -> Result<Containment, LowerError> {
@@ -263,44 +265,6 @@ fn check_workspace(workspace: Workspace, containment: Containment) -> Result<(),
         Containment::Inherit => "`mode: inherit` contains nothing, and the project could be reached around the copy",
     };
     Err(LowerError::new(clause, "the command line", reason, help))
-}
-
-/// Refuses a required path that is not there and must be.
-fn check_grants(policy: &ResolvedPolicy) -> Result<(), LowerError> {
-    use glee_policy::Source;
-    use glee_policy::resolved::{FsAccess, Need};
-    for grant in policy.grants.iter().filter(|g| !g.exists && g.need == Need::Required) {
-        let by_flag = matches!(grant.origin.source, Source::Flag(_));
-        let (key, matters) = match grant.access {
-            FsAccess::Read => ("fs.read", by_flag),
-            FsAccess::ReadWrite => ("fs.write", true),
-        };
-        if matters {
-            let clause = format!("{key}: {}", grant.written);
-            let help = "create it first, or mark the clause `need: preferred`";
-            return Err(LowerError::new(
-                &clause,
-                &grant.origin,
-                "there is nothing at this path",
-                help,
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// The whole machine cannot be written in a sandbox: what protects names in it would have to be made in it.
-fn check_whole(policy: &ResolvedPolicy) -> Result<(), LowerError> {
-    use glee_policy::resolved::FsAccess;
-    let whole = |g: &&glee_policy::resolved::Grant| {
-        g.access == FsAccess::ReadWrite && g.path.as_path() == std::path::Path::new("/")
-    };
-    policy.grants.iter().find(whole).map_or(Ok(()), |grant| {
-        let clause = format!("fs.write: {}", grant.written);
-        let reason = "it is the whole machine, which a sandbox cannot have for writing";
-        let help = "name directories, run in one, or use `--policy inherit` for no containment at all";
-        Err(LowerError::new(&clause, &grant.origin, reason, help))
-    })
 }
 
 fn identity(terrain: &Terrain, containment: Containment) -> Identity {
@@ -379,7 +343,7 @@ fn rlimits(policy: &ResolvedPolicy, containment: Containment) -> Vec<(Resource, 
     let limits = &policy.limits;
     let mut list = Vec::new();
     if containment != Containment::Inherit {
-        list.push((Resource::Core, 0));
+        list.extend([(Resource::Core, 0), (Resource::Sigpending, limits::PENDING)]);
     }
     list.extend(limits.open_files.map(|n| (Resource::Nofile, n)));
     list.extend(

@@ -8,7 +8,7 @@ use glee_policy::resolved::{FsAccess, Network};
 use super::LowerError;
 use super::trees::Trees;
 use crate::plan::LandlockPlan;
-use crate::survey::{Entry, Hidden, Terrain, private_dirs};
+use crate::survey::{Entry, Hidden, Terrain, is_own, private_dirs};
 use crate::sys::landlock::{ALL_FS, EXECUTE, IOCTL_DEV, READ_DIR, READ_FILE, TRUNCATE, WRITE_FILE};
 
 const MAKE_CHAR: u64 = 1 << 6;
@@ -36,11 +36,16 @@ pub(super) fn in_namespaces(policy: &ResolvedPolicy, terrain: &Terrain, trees: &
         ("/dev".into(), DEVICE),
     ];
     rules.extend(programs(terrain));
-    rules.extend(trees.private.iter().map(|path| (path.clone(), WRITE)));
-    let private = private_dirs(&terrain.project);
     // What is denied all the same is covered, and what it is covered with may not even be looked into.
-    let is_shown = |path: &Path| !private.iter().any(|p| p == path) && policy.denied_by(path).is_none();
-    let granted = policy.grants.iter().filter(|g| g.exists && is_shown(g.path.as_path()));
+    let is_shown = |path: &Path| policy.denied_by(path).is_none();
+    let laid = trees.private.iter().filter(|path| is_shown(path));
+    rules.extend(laid.map(|path| (path.clone(), WRITE)));
+    let private = private_dirs(&terrain.project);
+    let is_granted = |path: &Path| is_shown(path) && !is_own(path) && !private.iter().any(|p| p == path);
+    let granted = policy
+        .grants
+        .iter()
+        .filter(|g| g.exists && is_granted(g.path.as_path()));
     for grant in granted {
         if grant.path.as_path() == Path::new("/") {
             rules.extend(terrain.top.iter().map(|dir| (dir.clone(), rights(grant.access))));
@@ -48,7 +53,8 @@ pub(super) fn in_namespaces(policy: &ResolvedPolicy, terrain: &Terrain, trees: &
             rules.push((grant.path.as_path().to_owned(), rights(grant.access)));
         }
     }
-    rules.extend(trees.extra.iter().map(|(path, access)| (path.clone(), rights(*access))));
+    let extra = trees.extra.iter().filter(|(path, _)| is_shown(path));
+    rules.extend(extra.map(|(path, access)| (path.clone(), rights(*access))));
     rules.extend(stdio(terrain));
     LandlockPlan { rules, deny_tcp: false }
 }

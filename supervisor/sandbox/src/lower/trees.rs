@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use glee_policy::ResolvedPolicy;
-use glee_policy::grants::Cover;
-use glee_policy::resolved::FsAccess;
+use glee_policy::grants::{Cover, in_private_place};
+use glee_policy::resolved::{FsAccess, Grant};
 
 use super::covers::{Covers, glee, hidden, islands};
 use super::{Request, base};
 use crate::plan::{Access, IdMap, Identity, KeptDir, Kind, MadeFile, MountStep, Placeholder, Watch, Workspace};
-use crate::survey::{GitDir, Node, Place, Terrain, private_dirs};
+use crate::seccomp::Observe;
+use crate::survey::{GitDir, Node, Place, Terrain, is_own, private_dirs};
 
 /// Directories of the system: their owners are not mapped to the sandbox's user, whatever is granted.
 const SYSTEM_DIRS: &[&str] = &[
@@ -18,8 +19,8 @@ const SYSTEM_DIRS: &[&str] = &[
     "/srv", "/sys", "/usr", "/var",
 ];
 
-/// The sandbox has its own, whatever is granted.
-const OWN: &[&str] = &["/proc", "/dev", "/dev/pts", "/dev/shm"];
+/// Files of the kernel's: their filesystems know no mapping of owners, and need none to be read.
+const KERNEL: &[&str] = &["/dev", "/proc", "/sys"];
 
 /// What the trees come to.
 #[derive(Debug, Default)]
@@ -32,6 +33,16 @@ pub(super) struct Trees {
     pub(super) private: Vec<PathBuf>,
     /// Trees mounted beyond the policy's own grants (git directories), for Landlock.
     pub(super) extra: Vec<(PathBuf, FsAccess)>,
+}
+
+impl Trees {
+    /// Where the command has the rights of another owner, what it changes of a file must not go unnoticed (`launch::witness`).
+    pub(super) fn observe(&self, asked: Observe) -> Observe {
+        match asked {
+            Observe::Nothing if self.steps.iter().any(MountStep::is_written_as_owner) => Observe::Attributes,
+            Observe::Nothing | Observe::Attributes | Observe::Attempts | Observe::Everything => asked,
+        }
+    }
 }
 
 pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Identity, request: &Request) -> Trees {
@@ -49,7 +60,7 @@ pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Ident
         // A place that was granted is not private. "Everything, for reading" means HOME too, but not `/tmp`.
         let granted = cover
             .at(&at)
-            .is_some_and(|(_, g)| name == "home" || g.path.as_path() != Path::new("/"));
+            .is_some_and(|(_, grant)| name == "home" || !is_too_wide(grant));
         if !granted && !is_system(&at) {
             trees.private.push(at.clone());
             layout.insert(at.clone(), MountStep::Private { at, name });
@@ -74,6 +85,17 @@ pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Ident
             .push("sockets and nested repositories deep in the granted trees were not looked for".to_owned());
     }
     trees
+}
+
+/// Above the private places, but not meaning them.
+fn is_too_wide(grant: &Grant) -> bool {
+    ["/", "/dev"].iter().any(|dir| Path::new(dir) == grant.path.as_path())
+}
+
+/// Is the path granted, and does the sandbox show what is granted there?
+fn is_seen(cover: &Cover<'_>, path: &Path) -> bool {
+    let grant = cover.at(path).map(|(_, grant)| grant);
+    grant.is_some_and(|grant| !is_too_wide(grant) || !in_private_place(path))
 }
 
 /// Files of the run's own that lie in a private place. Anywhere else they would be written to the host.
@@ -126,11 +148,17 @@ fn is_system(path: &Path) -> bool {
 /// The owner of a granted tree becomes the sandbox's user, where root started us and the two differ.
 pub(super) fn idmap(path: &Path, place: &Place, identity: &Identity) -> Option<IdMap> {
     let system = place.kind == Kind::Dir && SYSTEM_DIRS.iter().any(|dir| Path::new(dir) == path);
+    let kernels = is_kernels(path);
     let differs = place.uid != identity.uid || place.gid != identity.gid;
-    (identity.from_root && differs && !system).then_some(IdMap {
+    (identity.from_root && differs && !system && !kernels).then_some(IdMap {
         from_uid: place.uid,
         from_gid: place.gid,
     })
+}
+
+/// On a filesystem of the kernel's own.
+pub(super) fn is_kernels(path: &Path) -> bool {
+    KERNEL.iter().any(|dir| path.starts_with(dir)) && !path.starts_with("/dev/shm")
 }
 
 /// In a tree of programs that every sandbox sees.
@@ -190,7 +218,7 @@ fn grants(
                 grant.written, grant.origin
             ));
             bind(path, grant.access);
-        } else if OWN.iter().any(|dir| Path::new(dir) == path) {
+        } else if is_own(path) {
             trees
                 .omitted
                 .push(format!("{} ({}): the sandbox has its own", grant.written, grant.origin));
@@ -207,8 +235,13 @@ fn grants(
         trees.extra.push((dir.path.clone(), dir.access));
     }
     let cover = Cover::new(policy);
+    let project = &terrain.project;
+    if let Some((access, _)) = cover.at(project).filter(|_| !is_seen(&cover, project)) {
+        bind(project, access);
+        trees.extra.push((project.clone(), access));
+    }
     for file in &terrain.command.files {
-        let seen = cover.access(file).is_some() || in_system(file);
+        let seen = is_seen(&cover, file) || in_system(file);
         let regular = terrain.places.get(file).is_some_and(|p| p.node == Node::Regular);
         if !seen && regular {
             bind(file, FsAccess::Read);
@@ -226,17 +259,11 @@ fn links(policy: &ResolvedPolicy, terrain: &Terrain, layout: &BTreeMap<PathBuf, 
         .chain(&terrain.command.links)
         .chain(&terrain.links);
     let mut seen = BTreeSet::new();
-    let bound: Vec<&PathBuf> = layout
-        .values()
-        .filter_map(|s| {
-            if let MountStep::Bind { at, .. } = s {
-                Some(at)
-            } else {
-                None
-            }
-        })
-        .collect();
-    all.filter(|(at, _)| !is_system(at) && !bound.iter().any(|dir| at.starts_with(dir)) && seen.insert(at.clone()))
+    let in_a_tree = |at: &Path| {
+        let nearest = at.ancestors().find_map(|dir| layout.get(dir));
+        matches!(nearest, Some(MountStep::Bind { .. }))
+    };
+    all.filter(|(at, _)| !is_system(at) && !in_a_tree(at) && seen.insert(at.clone()))
         .map(|(at, target)| MountStep::Symlink {
             at: at.clone(),
             target: target.clone(),

@@ -105,6 +105,10 @@ fn fate(syscall: &Syscall, spec: &FilterSpec) -> Fate {
             errno: libc::EPERM as u16,
             why: "",
         }),
+        Action::Absent => Verdict::Deny(Denial {
+            errno: libc::ENOSYS as u16,
+            why: "",
+        }),
         Action::Kill => Verdict::Kill,
         Action::Rule(rule) => match rule.body(spec) {
             Body { clauses: [], otherwise } => otherwise,
@@ -112,7 +116,7 @@ fn fate(syscall: &Syscall, spec: &FilterSpec) -> Fate {
         },
     };
     match (verdict, told) {
-        (Verdict::Allow, Told::Always | Told::WithPointer(_)) => Fate::Allow(told),
+        (Verdict::Allow, Told::Always | Told::WithPointer(_) | Told::WithoutFlags(_)) => Fate::Allow(told),
         (Verdict::Allow, Told::Never)
         | (Verdict::Errno(_) | Verdict::Deny(_) | Verdict::Kill | Verdict::Observe, _) => {
             Fate::Return(verdict.ret(spec.denial))
@@ -225,6 +229,11 @@ impl Compiler<'_> {
                 let high = self.assembler.then(LOAD, low_half(arg) + 4, high);
                 let low = self.assembler.branch(JEQ, 0, high, some);
                 self.assembler.then(LOAD, low_half(arg), low)
+            }
+            Told::WithoutFlags(arg) => {
+                let (some, none) = (self.verdict(Verdict::Allow), self.verdict(Verdict::Observe));
+                let flags = self.assembler.branch(JEQ, 0, none, some);
+                self.assembler.then(LOAD, low_half(arg), flags)
             }
         }
     }

@@ -30,7 +30,8 @@ impl Table {
                 let fate = match syscall.action {
                     Action::Allow => Fate::Allowed,
                     Action::Enosys | Action::Kill => Fate::Unknown,
-                    Action::Deny => Fate::Refused,
+                    // Given to a tracer that is not there a call is unknown to its caller, and still reported.
+                    Action::Deny | Action::Absent => Fate::Refused,
                     Action::Rule(rule) => of_rule(&rule.body(spec)),
                 };
                 (syscall.name, fate)

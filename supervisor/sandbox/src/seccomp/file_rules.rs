@@ -50,6 +50,13 @@ pub(super) const MKNODAT: Body = unless(&[
     no_set_id(&[Test::AnyBit { arg: 2, mask: SET_ID }]),
 ]);
 
+/// A lease needs no more than a file of the caller's own opened for reading, and holds up whoever opens it, outside too, for as
+/// long as `fs.lease-break-time` (45 seconds).
+pub(super) const FCNTL: Body = unless(&[when(
+    &[is(1, &[libc::F_SETLEASE as u32])],
+    deny(libc::EPERM, "holds up other programs that open the file"),
+)]);
+
 /// TIOCSCTTY stays: shells need it. `K` (0x4Bxx) and `V` (0x56xx) are the keyboard and screens of the Linux
 /// console, where key bindings can be rewritten; video devices use other high bits.
 pub(super) const IOCTL: Body = unless(&[
@@ -57,6 +64,11 @@ pub(super) const IOCTL: Body = unless(&[
         &[is(1, &[0x5412, 0x541C])],
         deny(libc::EPERM, "types into the terminal"),
     ), // TIOCSTI, TIOCLINUX
+    // FS_IOC_SETVERSION of 64 and 32 bits, and what ext4 had before. By the number a file is known by its handle (`launch/witness`).
+    when(
+        &[is(1, &[0x4008_7602, 0x4004_7602, 0x4008_6604, 0x4004_6604])],
+        deny(libc::EPERM, "changes the number by which a file is known to servers"),
+    ),
     when(&[is(1, &[0x541D])], deny(libc::EPERM, "takes over console output")), // TIOCCONS
     when(&[is(1, &[0x5423])], deny(libc::EPERM, "loads a line discipline")),   // TIOCSETD
     when(

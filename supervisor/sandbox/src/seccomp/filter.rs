@@ -115,6 +115,10 @@ impl Table {
                 errno: libc::EPERM as u16,
                 why: found.map_or("", |syscall| syscall.reason),
             }),
+            Action::Absent => Verdict::Deny(Denial {
+                errno: libc::ENOSYS as u16,
+                why: found.map_or("", |syscall| syscall.reason),
+            }),
         };
         let told = |syscall: &Syscall| spec.observe.told(syscall.name).holds(&call.args);
         match verdict {

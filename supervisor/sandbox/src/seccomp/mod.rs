@@ -21,7 +21,7 @@ pub use assemble::Instruction;
 pub use compile::compile;
 pub use fate::Fate;
 pub use filter::{Call, Denial, DenialAction, FilterSpec, NetworkRule, SocketRule, Verdict};
-pub use observe::{Act, Observe, Place, Shape};
+pub use observe::{Act, Change, Observe, Place, Shape};
 pub use rules::Rule;
 pub use scope::Scope;
 pub use table::{Action, Arch, Syscall, Table, TableError};

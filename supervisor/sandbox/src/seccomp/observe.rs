@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub enum Observe {
     /// Only what the filter itself refuses.
     Nothing,
+    /// Also that extended attributes change, of which one is an access list: it changes a mode and leaves a setuid bit.
+    Attributes,
     /// Opening, executing, changing and connecting.
     Attempts,
     /// Also mere looks: stat, access, readlink. Hundreds of thousands in a large build.
@@ -27,20 +29,46 @@ pub enum Act {
     /// `creat`: for writing, made or emptied.
     Create,
     Execute,
-    /// Remove a name.
+    /// Remove a name that is not a directory's.
     Remove,
+    /// Remove an empty directory.
+    RemoveDir,
+    /// One or the other, as the flags in this argument say.
+    RemoveEither {
+        flags: u8,
+    },
     /// Make a name.
     Make,
     /// Make a directory.
     MakeDir,
-    /// Move the first name to the second.
-    Rename,
+    /// Move the first name to the second. Its flags, if it has any, are in this argument.
+    Rename {
+        flags: Option<u8>,
+    },
     /// Give the first a second name.
     Link,
-    /// Change the file or its mode.
-    Change,
+    /// Change the file, or what is noted of it.
+    Change(Change),
+    /// The same of a link, and not of what it leads to.
+    ChangeItself(Change),
     /// Look whether it is there, or what it is.
     Look,
+}
+
+/// What of a file is changed: it decides who may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Its length, or an attribute.
+    Contents,
+    Mode,
+    /// The user is in this argument, the group in the next.
+    Owner {
+        user: u8,
+    },
+    /// A pointer in this argument; null means now.
+    Times {
+        pointer: u8,
+    },
 }
 
 /// A path among the arguments: a pointer, and the directory descriptor it starts from.
@@ -71,6 +99,13 @@ pub enum Shape {
     Send {
         address: u8,
         length: u8,
+    },
+    /// An extended attribute is set or removed. That it happens is all that is told.
+    Attribute,
+    /// Messages with an address each, or none: `msghdr` at a pointer, or as many `mmsghdr` as an argument says.
+    Messages {
+        list: u8,
+        count: Option<u8>,
     },
 }
 
@@ -108,23 +143,43 @@ impl Observe {
             "creat" => one(Act::Create, at(0)),
             "execve" => one(Act::Execute, at(0)),
             "execveat" => one(Act::Execute, in_dir(0, 1)),
-            "unlink" | "rmdir" => one(Act::Remove, at(0)),
-            "unlinkat" => one(Act::Remove, in_dir(0, 1)),
+            "unlink" => one(Act::Remove, at(0)),
+            "rmdir" => one(Act::RemoveDir, at(0)),
+            "unlinkat" => one(Act::RemoveEither { flags: 2 }, in_dir(0, 1)),
             "mkdir" => one(Act::MakeDir, at(0)),
             "mkdirat" => one(Act::MakeDir, in_dir(0, 1)),
             "mknod" => one(Act::Make, at(0)),
             "mknodat" => one(Act::Make, in_dir(0, 1)),
             "symlink" => one(Act::Make, at(1)),
             "symlinkat" => one(Act::Make, in_dir(1, 2)),
-            "rename" => two(Act::Rename, at(0), at(1)),
-            "renameat" | "renameat2" => two(Act::Rename, in_dir(0, 1), in_dir(2, 3)),
+            "rename" => two(Act::Rename { flags: None }, at(0), at(1)),
+            "renameat" => two(Act::Rename { flags: None }, in_dir(0, 1), in_dir(2, 3)),
+            "renameat2" => two(Act::Rename { flags: Some(4) }, in_dir(0, 1), in_dir(2, 3)),
             "link" => two(Act::Link, at(0), at(1)),
             "linkat" => two(Act::Link, in_dir(0, 1), in_dir(2, 3)),
-            "truncate" | "chmod" => one(Act::Change, at(0)),
-            "fchmodat" | "fchmodat2" => one(Act::Change, in_dir(0, 1)),
+            "setxattr" | "lsetxattr" | "fsetxattr" | "setxattrat" | "removexattr" | "lremovexattr" | "fremovexattr"
+            | "removexattrat"
+                if self == Self::Attributes =>
+            {
+                return Some(Shape::Attribute);
+            }
+            "truncate" | "setxattr" | "removexattr" => one(Act::Change(Change::Contents), at(0)),
+            "lsetxattr" | "lremovexattr" => one(Act::ChangeItself(Change::Contents), at(0)),
+            "chmod" => one(Act::Change(Change::Mode), at(0)),
+            "fchmodat" | "fchmodat2" => one(Act::Change(Change::Mode), in_dir(0, 1)),
+            "chown" => one(Act::Change(Change::Owner { user: 1 }), at(0)),
+            "lchown" => one(Act::ChangeItself(Change::Owner { user: 1 }), at(0)),
+            "fchownat" => one(Act::Change(Change::Owner { user: 2 }), in_dir(0, 1)),
+            "utime" | "utimes" => one(Act::Change(Change::Times { pointer: 1 }), at(0)),
+            "utimensat" | "futimesat" => one(Act::Change(Change::Times { pointer: 2 }), in_dir(0, 1)),
             "connect" => Shape::Connect { address: 1, length: 2 },
             "bind" => Shape::Bind { address: 1, length: 2 },
             "sendto" => Shape::Send { address: 4, length: 5 },
+            "sendmsg" => Shape::Messages { list: 1, count: None },
+            "sendmmsg" => Shape::Messages {
+                list: 1,
+                count: Some(2),
+            },
             _ => return self.look(name),
         };
         (self >= Self::Attempts).then_some(attempt)
@@ -145,7 +200,20 @@ impl Observe {
         match (self != Self::Nothing).then(|| self.shape(name)).flatten() {
             None => Told::Never,
             Some(Shape::Send { address, .. }) => Told::WithPointer(address),
-            Some(Shape::Path { .. } | Shape::Connect { .. } | Shape::Bind { .. }) => Told::Always,
+            // Without a path the descriptor is meant, which was opened for it.
+            Some(Shape::Path { place, .. }) if matches!(name, "utimensat" | "futimesat") => {
+                Told::WithPointer(place.path)
+            }
+            // With a flag it is the talk of browsers and buses with themselves, and our own stages': they hand over what
+            // the listener listens on. Datagrams are sent without.
+            Some(Shape::Messages { count: None, .. }) => Told::WithoutFlags(2),
+            Some(
+                Shape::Path { .. }
+                | Shape::Connect { .. }
+                | Shape::Bind { .. }
+                | Shape::Messages { .. }
+                | Shape::Attribute,
+            ) => Told::Always,
         }
     }
 }
@@ -157,6 +225,8 @@ pub(super) enum Told {
     Always,
     /// If this argument is not a null pointer: both halves count.
     WithPointer(u8),
+    /// If this argument, an `int`, is zero.
+    WithoutFlags(u8),
 }
 
 impl Told {
@@ -165,6 +235,7 @@ impl Told {
             Self::Never => false,
             Self::Always => true,
             Self::WithPointer(arg) => args.get(usize::from(arg)).is_some_and(|value| *value != 0),
+            Self::WithoutFlags(arg) => args.get(usize::from(arg)).is_some_and(|value| *value as u32 == 0),
         }
     }
 }

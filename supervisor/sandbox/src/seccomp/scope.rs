@@ -27,6 +27,10 @@ impl Table {
                 errno: libc::EPERM as u16,
                 why: syscall.reason,
             }),
+            Action::Absent => Scope::Never(Denial {
+                errno: libc::ENOSYS as u16,
+                why: syscall.reason,
+            }),
             Action::Rule(rule) => rule.body(spec).scope(),
         })
     }

@@ -47,6 +47,8 @@ pub enum Action {
     Allow,
     /// As if the kernel did not have the call: programs fall back. Also everything that is not listed.
     Enosys,
+    /// The same, and reported.
+    Absent,
     /// Refused with EPERM and reported.
     Deny,
     Rule(Rule),
@@ -88,7 +90,9 @@ pub enum TableError {
     Fields { line: usize },
     #[error("line {line} of the system call list: `{text}` is not a number below {NUMBERS}")]
     Number { line: usize, text: &'static str },
-    #[error("line {line} of the system call list: `{text}` is not an action (`allow`, `enosys`, `deny`, `rule:NAME`)")]
+    #[error(
+        "line {line} of the system call list: `{text}` is not an action (`allow`, `enosys`, `absent`, `deny`, `rule:NAME`)"
+    )]
     Action { line: usize, text: &'static str },
     #[error("line {line} of the system call list: number {number} repeats or breaks the ascending order")]
     Order { line: usize, number: u16 },
@@ -219,6 +223,7 @@ fn parse_action(text: &'static str, line: usize) -> Result<Action, TableError> {
     match text {
         "allow" => Ok(Action::Allow),
         "enosys" => Ok(Action::Enosys),
+        "absent" => Ok(Action::Absent),
         "deny" => Ok(Action::Deny),
         _ => {
             let rule = text.strip_prefix("rule:").and_then(Rule::from_name);

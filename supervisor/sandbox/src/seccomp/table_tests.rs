@@ -121,7 +121,7 @@ fn a_broken_line_is_named() {
     );
     assert_eq!(
         error("read 0 63 maybe").to_string(),
-        "line 1 of the system call list: `maybe` is not an action (`allow`, `enosys`, `deny`, `rule:NAME`)"
+        "line 1 of the system call list: `maybe` is not an action (`allow`, `enosys`, `absent`, `deny`, `rule:NAME`)"
     );
 }
 

@@ -6,25 +6,29 @@ use std::path::{Path, PathBuf};
 
 use super::git::{self, GitDir};
 use super::islands::{self, Island};
+use super::scan::Found;
 use crate::launch::quarantine::gitlinks::gitlinks;
+use crate::launch::quarantine::links;
 use crate::plan::{GitPlan, Repository};
 use glee_policy::resolved::FsAccess;
 
 /// Linked worktrees of one repository that are looked at.
 const WORKTREES: usize = 256;
 
-/// `here` is where the caller stands, if that is below one of the trees; `nested` are directories with a `.git` that a look into the trees has found.
+/// `here` is where the caller stands below one of the trees, and what lies between; `seen` is what a look into the trees has found.
 pub(super) fn find(
     trees: &[PathBuf],
-    here: Option<&Path>,
+    here: &[PathBuf],
     git: &[GitDir],
-    nested: &[PathBuf],
+    seen: &Found,
     islands: &[Island],
     unprotected: &BTreeSet<String>,
 ) -> GitPlan {
-    let open = unprotected.contains(".git");
-    let places = || trees.iter().map(PathBuf::as_path).chain(here);
-    let without = |has: fn(&Path) -> bool| places().filter(|t| !open && !has(t)).map(Path::to_owned).collect();
+    let (open, nested) = (unprotected.contains(".git"), &seen.repositories);
+    let places = || trees.iter().chain(here);
+    let without = |dirs: &mut dyn Iterator<Item = &PathBuf>, has: fn(&Path) -> bool| {
+        dirs.filter(|dir| !open && !has(dir)).cloned().collect()
+    };
     let outside = git.iter().filter(|d| d.outside && d.access == FsAccess::ReadWrite);
     let outside: Vec<PathBuf> = outside.map(|dir| dir.path.clone()).collect();
     let beside = |island: &Island| {
@@ -34,15 +38,20 @@ pub(super) fn find(
             .map(Path::to_owned)
     };
     let known: BTreeSet<PathBuf> = islands.iter().filter_map(beside).collect();
-    let repositories = repositories(trees, nested, &outside);
+    let looked_at: Vec<PathBuf> = nested.iter().chain(here).cloned().collect();
+    let dirs: Vec<PathBuf> = outside.iter().chain(&seen.bare).cloned().collect();
+    let repositories = repositories(trees, &looked_at, &dirs);
     let unlinked = unlinked(trees, nested, &repositories);
+    let trees: Vec<PathBuf> = trees.iter().chain(&outside).cloned().collect();
     GitPlan {
-        fresh: without(|tree| tree.join(".git").symlink_metadata().is_ok()),
-        not_bare: without(git::looks_like_git),
-        trees: trees.iter().chain(&outside).cloned().collect(),
+        fresh: without(&mut places(), |tree| tree.join(".git").symlink_metadata().is_ok()),
+        // A checkout whose `.git` is broken is looked at like any directory.
+        not_bare: without(&mut places().chain(nested), git::looks_like_git),
+        links: links::before(&repositories, &trees),
         repositories,
         unlinked,
         known,
+        trees,
     }
 }
 

@@ -98,6 +98,8 @@ fn locate(name: &OsStr, cwd: &Path, path: Option<&OsStr>) -> Result<PathBuf, Not
         match check(&full) {
             Ok(true) => return Ok(full),
             Ok(false) => {}
+            // A directory into which the caller cannot look has not shown anything.
+            Err(_) if full.symlink_metadata().is_err() => {}
             Err(error) => refused = refused.or(Some(error)),
         }
     }

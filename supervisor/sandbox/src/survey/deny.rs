@@ -1,7 +1,6 @@
 //! What the deny rules match on this host, now.
 //!
-//! INVARIANT: a directory that cannot be listed, or lies too deep to be, is hidden whole; no match is missed because it
-//! could not be seen.
+//! A literal path has no links left in it; a pattern is looked for through links as well (`search`).
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,13 +11,10 @@ use glee_policy::glob::Glob;
 use glee_policy::grants::Cover;
 use glee_policy::resolved::{DenyTarget, FsAccess};
 
+use super::search::{Looked, Search};
 use super::{Hidden, SurveyError, kind};
 use crate::launch::placeholders;
-use crate::plan::{GlobWatch, Kind, Response, Watch};
-
-/// Directories below the pattern's own, and bytes of a path, beyond which nothing is looked for.
-const DEEPEST: usize = 100;
-const LONGEST: usize = 2048;
+use crate::plan::{GlobWatch, Response, Watch};
 
 /// What is hidden now, and the directories in which more could appear.
 #[derive(Debug, Default)]
@@ -28,7 +24,10 @@ pub(super) struct Found {
     pub(super) later: Vec<Watch>,
 }
 
-pub(super) fn find(policy: &ResolvedPolicy, cover: &Cover<'_>) -> Result<Found, SurveyError> {
+/// `places`: where the command works, which no link of a pattern hides.
+pub(super) fn find(policy: &ResolvedPolicy, cover: &Cover<'_>, places: [&Path; 2]) -> Result<Found, SurveyError> {
+    let grants = policy.grants.iter().map(|grant| grant.path.as_path());
+    let granted: Vec<PathBuf> = grants.chain(places).map(Path::to_owned).collect();
     let mut hidden = Vec::new();
     let mut globs = Vec::new();
     let mut later = Vec::new();
@@ -52,20 +51,27 @@ pub(super) fn find(policy: &ResolvedPolicy, cover: &Cover<'_>) -> Result<Found, 
                     error: std::io::Error::from(std::io::ErrorKind::InvalidInput),
                 };
                 let glob = Glob::new(pattern).map_err(invalid)?;
-                let mut dirs = Vec::new();
+                let mut looked = Looked::default();
+                let search = Search {
+                    glob: &glob,
+                    base: base.as_path(),
+                    granted: &granted,
+                };
                 for root in roots(base.as_path(), policy, cover) {
                     let relative = root.strip_prefix(base.as_path()).unwrap_or(Path::new(""));
                     if !relative.as_os_str().is_empty() && glob.covers(relative) {
                         hidden.extend(literal(&root, cover));
                     } else {
-                        walk(&root, relative, &glob, &mut hidden, &mut dirs);
+                        search.look(&root, relative, &mut looked);
                     }
                 }
-                let base = base.as_path().to_owned();
+                hidden.append(&mut looked.hidden);
                 globs.push(GlobWatch {
-                    base,
+                    base: base.as_path().to_owned(),
                     pattern: pattern.clone(),
-                    dirs,
+                    dirs: looked.dirs,
+                    aliases: looked.aliases,
+                    granted: granted.clone(),
                     clause,
                 });
             }
@@ -131,57 +137,4 @@ fn roots(base: &Path, policy: &ResolvedPolicy, cover: &Cover<'_>) -> Vec<PathBuf
         .filter(|p| p.starts_with(base))
         .map(Path::to_owned)
         .collect()
-}
-
-/// Deeper than anything that people make, and soon deeper than a path can say.
-fn is_too_deep(path: &Path, relative: &Path) -> bool {
-    relative.components().count() > DEEPEST || path.as_os_str().len() > LONGEST
-}
-
-/// Collects the matches below `dir` and the directories that were looked into.
-pub(crate) fn walk(dir: &Path, relative: &Path, glob: &Glob, hidden: &mut Vec<Hidden>, seen: &mut Vec<PathBuf>) {
-    let entries = match fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error)
-            if matches!(
-                error.kind(),
-                std::io::ErrorKind::NotADirectory | std::io::ErrorKind::NotFound
-            ) =>
-        {
-            return;
-        }
-        Err(_) => {
-            hidden.push(Hidden::Present {
-                path: dir.to_owned(),
-                kind: Kind::Dir,
-            });
-            return;
-        }
-    };
-    seen.push(dir.to_owned());
-    for entry in entries {
-        let Ok(entry) = entry else {
-            hidden.push(Hidden::Present {
-                path: dir.to_owned(),
-                kind: Kind::Dir,
-            });
-            return;
-        };
-        let here = relative.join(entry.file_name());
-        let is_dir = entry.file_type().is_ok_and(|t| t.is_dir());
-        if glob.matches(&here) {
-            let kind = if is_dir { Kind::Dir } else { Kind::File };
-            hidden.push(Hidden::Present {
-                path: entry.path(),
-                kind,
-            });
-        } else if is_dir && glob.can_match_below(&here) && is_too_deep(&entry.path(), &here) {
-            hidden.push(Hidden::Present {
-                path: entry.path(),
-                kind: Kind::Dir,
-            });
-        } else if is_dir && glob.can_match_below(&here) {
-            walk(&entry.path(), &here, glob, hidden, seen);
-        }
-    }
 }

@@ -52,12 +52,17 @@ pub(super) fn find(tree: &Path, access: Option<FsAccess>) -> Vec<GitDir> {
 }
 
 /// The git directory of a working tree: its `.git`, or what that points to, whoever wrote it there.
-pub(super) fn git_dir_of(tree: &Path) -> Option<PathBuf> {
+pub(crate) fn git_dir_of(tree: &Path) -> Option<PathBuf> {
     let dot_git = tree.join(".git");
     if fs::symlink_metadata(&dot_git).ok()?.is_dir() {
         return Some(dot_git);
     }
     fs::canonicalize(tree.join(pointer(&dot_git)?)).ok()
+}
+
+/// The directory that a linked worktree's git directory shares with others, if it says one.
+pub(crate) fn common_dir_of(git_dir: &Path) -> Option<PathBuf> {
+    fs::canonicalize(git_dir.join(line_of(&git_dir.join("commondir"))?)).ok()
 }
 
 /// What a `.git` file says.

@@ -3,6 +3,7 @@
 //! docs/decisions/0009.
 
 use std::fs;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::git;
@@ -34,6 +35,31 @@ const HOOKS: &[&str] = &[
     "fsmonitor-watchman",
 ];
 
+/// What every checkout of a repository needs of its common directory. The rest there is the first checkout's own.
+const SHARED: &[&str] = &[
+    "objects",
+    "refs",
+    "logs",
+    "worktrees",
+    "packed-refs",
+    "packed-refs.new",
+    "shallow",
+    "info",
+    "rr-cache",
+    "lfs",
+    "annex",
+    "svn",
+    "gc.pid",
+    "gc.log",
+];
+
+/// The repository that a git directory belongs to: a worktree's and a module's lie in one.
+fn whole(dir: PathBuf) -> PathBuf {
+    let shared = git::common_dir_of(&dir).unwrap_or(dir);
+    let above = shared.ancestors().find(|dir| dir.ends_with(".git")).map(Path::to_owned);
+    above.unwrap_or(shared)
+}
+
 /// More linked worktrees than this are not told apart.
 const WORKTREES: usize = 256;
 
@@ -46,10 +72,11 @@ impl Collect<'_> {
             Found::Other(_) => {
                 // A pointer to a git directory elsewhere: who replaces it chooses the hooks.
                 self.add(dot_git, None);
-                // Modules and worktrees of a repository are found with that one.
-                let apart = |dir: &PathBuf| !dir.ancestors().any(|dir| dir.ends_with(".git"));
-                if let Some(dir) = git::git_dir_of(root).filter(apart) {
-                    self.git_dir(&dir, &[root.to_owned()]);
+                // That one may be far beyond the first look. One outside the trees is the project's own, or nobody's.
+                let within = |dir: &PathBuf| self.area.trees.iter().any(|tree| dir.starts_with(tree));
+                if let Some(dir) = git::git_dir_of(root).map(whole).filter(within) {
+                    let beside = dir.parent().filter(|_| dir.ends_with(".git")).unwrap_or(root);
+                    self.git_dir(&dir, &[beside.to_owned()]);
                 }
             }
             Found::Placeholder(_) | Found::Absent => {}
@@ -65,8 +92,35 @@ impl Collect<'_> {
         }
     }
 
-    /// A git directory and the working trees it is known to have.
+    /// A git directory and the working trees it is known to have, with all modules in it.
     pub(super) fn git_dir(&mut self, dir: &Path, worktrees: &[PathBuf]) {
+        if self.repositories.insert(dir.to_owned()) {
+            self.own_part(dir, worktrees);
+            self.modules(dir);
+        }
+    }
+
+    /// The git directory of a project that lies outside of it.
+    pub(super) fn outside(&mut self, dir: &Path) {
+        let trees = self.area.trees;
+        if trees.iter().any(|tree| git::git_dir_of(tree).as_deref() == Some(dir)) {
+            return self.git_dir(dir, trees);
+        }
+        // The project is a linked worktree: index, HEAD, messages and modules of the first checkout are none of this
+        // command's business. What is not there cannot be held: git on the host would take it for a merge or a lock.
+        self.own_part(dir, trees);
+        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let passing = name.ends_with(".lock") || entry.file_type().is_ok_and(|kind| kind.is_socket());
+            if !passing && !SHARED.contains(&name.as_ref()) {
+                self.add(entry.path(), None);
+            }
+        }
+    }
+
+    /// A git directory without what its modules have of their own.
+    fn own_part(&mut self, dir: &Path, worktrees: &[PathBuf]) {
         self.arms(dir);
         self.add(dir.join("modules"), Some(Socket));
         let mut works = worktrees.to_vec();
@@ -86,6 +140,11 @@ impl Collect<'_> {
         if works.is_empty() {
             works.push(dir.to_owned());
         }
+        self.named(configs, &works);
+    }
+
+    /// The modules that there are, modules of modules included: writable, but for what each has of its own.
+    fn modules(&mut self, dir: &Path) {
         for module in git::modules(dir) {
             self.found.push(Island {
                 path: module.clone(),
@@ -94,11 +153,8 @@ impl Collect<'_> {
                 reopened: true,
             });
             self.tops.push(module.clone());
-            self.arms(&module);
-            let files = [module.join("config"), module.join("config.worktree")];
-            self.named(files, git::work_of(&module).as_slice());
+            self.own_part(&module, git::work_of(&module).as_slice());
         }
-        self.named(configs, &works);
     }
 
     /// What every git directory has, a module's as well.
@@ -111,6 +167,9 @@ impl Collect<'_> {
             ("config.worktree.lock", Socket),
             ("config.worktree", GitConfig),
             ("commondir", CommonDir),
+            // Where git looked for remotes before its configuration had them, and still does.
+            ("remotes", Socket),
+            ("branches", Socket),
         ] {
             self.add(dir.join(name), Some(missing));
         }
@@ -118,15 +177,20 @@ impl Collect<'_> {
 
     /// A linked worktree's part of a git directory.
     fn worktree(&mut self, entry: &Path, work: Option<&Path>) {
-        let ours = work.is_some_and(|dir| self.area.trees.iter().any(|tree| dir.starts_with(tree)));
-        if !ours {
+        let ours = work.filter(|dir| self.area.trees.iter().any(|tree| dir.starts_with(tree)));
+        let Some(work) = ours else {
             // Another checkout's index and HEAD are none of this command's business.
             return self.add(entry.to_owned(), None);
-        }
+        };
+        self.add(work.join(".git"), None);
+        self.checkout(work);
         for name in ["commondir", "gitdir"] {
             self.add(entry.join(name), None);
         }
         self.add(entry.join("config.worktree"), Some(GitConfig));
+        // A linked worktree has modules of its own.
+        self.add(entry.join("modules"), Some(Socket));
+        self.modules(entry);
     }
 
     /// Hooks and configuration that lie in a tree because these files, or the caller's own, say so.

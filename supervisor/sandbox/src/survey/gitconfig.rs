@@ -33,6 +33,20 @@ pub(super) struct Named {
     pub(super) worktree: Option<PathBuf>,
 }
 
+impl Named {
+    /// What a key in its full form (`core.hooksPath`) says. A file by a relative name is included from nowhere.
+    pub(super) fn add(&mut self, key: &str, value: &[u8], home: Option<&Path>) {
+        let (section, name) = (key.split('.').next(), key.rsplit('.').next());
+        let small = |part: Option<&str>| part.unwrap_or_default().to_ascii_lowercase();
+        let value = expand(value, home);
+        match (small(section).as_str(), small(name).as_str()) {
+            ("core", "hookspath") => self.hooks.push(value),
+            ("include" | "includeif", "path") if value.is_absolute() => self.files.push(value),
+            _ => {}
+        }
+    }
+}
+
 /// Reads these files and all that they include.
 pub(super) fn read(files: impl IntoIterator<Item = PathBuf>, home: Option<&Path>) -> Named {
     let mut named = Named::default();

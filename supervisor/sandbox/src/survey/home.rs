@@ -6,13 +6,29 @@ use std::path::{Path, PathBuf};
 const NAMES: &[&str] = &[
     "bin",
     ".bash_aliases",
+    ".bashrc.d",
+    ".profile.d",
+    ".zshrc.d",
+    ".zsh",
+    ".shrc",
+    ".yashrc",
+    ".xonshrc",
+    ".elvish",
     ".bash_completion",
+    ".bash_env",
+    ".fzf.bash",
+    ".fzf.zsh",
+    ".p10k.zsh",
+    ".mkshrc",
     ".inputrc",
     ".pam_environment",
     ".xprofile",
     ".xsession",
     ".xsessionrc",
     ".xinitrc",
+    ".xbindkeysrc",
+    ".xserverrc",
+    ".vnc/xstartup",
     ".oh-my-zsh",
     ".gitconfig",
     ".gitconfig.lock",
@@ -28,6 +44,109 @@ const NAMES: &[&str] = &[
     ".config/nvim",
     ".config/tmux",
     ".config/Code",
+    ".config/VSCodium",
+    ".config/Cursor",
+    ".config/JetBrains",
+    ".config/zed",
+    ".config/helix",
+    ".config/emacs",
+    ".config/vim",
+    ".config/lesskey",
+    ".config/bat",
+    ".config/gdb",
+    ".config/alacritty",
+    ".config/wezterm",
+    ".config/ghostty",
+    ".config/bspwm",
+    ".config/sxhkd",
+    ".config/awesome",
+    ".config/qtile",
+    ".config/pip",
+    ".config/opencode",
+    ".config/xonsh",
+    ".config/elvish",
+    ".config/atuin",
+    ".vscode-server",
+    ".vscode-server-insiders",
+    ".cursor-server",
+    ".windsurf-server",
+    ".local/share/bash-completion",
+    ".local/share/zsh",
+    ".local/share/fish",
+    ".local/share/nvim/site",
+    ".local/share/dbus-1",
+    ".local/share/kservices5",
+    ".local/share/nautilus/scripts",
+    ".selected_editor",
+    ".lesskey",
+    ".less",
+    ".lessfilter",
+    ".nanorc",
+    ".exrc",
+    ".gvimrc",
+    ".ideavimrc",
+    ".pythonrc",
+    ".pythonrc.py",
+    ".pythonstartup",
+    ".pdbrc",
+    ".ghci",
+    ".lldbinit",
+    ".gdbearlyinit",
+    ".mailrc",
+    ".muttrc",
+    ".mailcap",
+    ".mavenrc",
+    ".bazelrc",
+    ".terraformrc",
+    ".jjconfig.toml",
+    ".shinit",
+    ".bash_functions",
+    ".bash_completion.d",
+    ".wezterm.lua",
+    ".docker/cli-plugins",
+    ".config/jj",
+    ".config/hg",
+    ".config/nano",
+    ".config/niri",
+    ".config/labwc",
+    ".config/river",
+    ".config/zellij",
+    ".config/xfce4",
+    ".config/ranger",
+    ".config/yazi",
+    ".config/mc",
+    ".config/uv",
+    ".config/dbus-1",
+    ".local/share/gnome-shell",
+    ".Xresources",
+    ".Xdefaults",
+    ".xmonad",
+    ".pnpmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".bunfig.toml",
+    ".condarc",
+    ".pydistutils.cfg",
+    ".m2/settings.xml",
+    ".gradle/init.gradle",
+    ".gradle/init.d",
+    ".gradle/gradle.properties",
+    ".asdfrc",
+    ".tool-versions",
+    ".mise.toml",
+    ".erlang",
+    ".aider.conf.yml",
+    ".continue",
+    ".windsurf",
+    ".config/plasma-workspace/env",
+    ".config/i3",
+    ".config/sway",
+    ".config/hypr",
+    ".config/openbox",
+    ".config/lxsession",
+    ".config/nushell",
+    ".config/powershell",
+    ".config/kitty",
     ".direnvrc",
     ".local/bin",
     ".local/share/systemd",
@@ -51,6 +170,8 @@ const NAMES: &[&str] = &[
     ".psqlrc",
     ".sqliterc",
     ".irbrc",
+    ".hgrc",
+    ".ipython/profile_default/startup",
     ".Rprofile",
     ".bashrc",
     ".bash_profile",
@@ -68,33 +189,26 @@ const NAMES: &[&str] = &[
     ".login",
 ];
 
-/// What is protected because the home, or this program's own configuration or state, lies in a writable tree.
+/// What is protected because the home lies in a writable tree.
 ///
 /// `secrets` are hidden if they are there, so only those that are not are named here: they must not be planted. Toolchains
 /// stay as they are: the host runs what lies there, and a link in their place would open what it leads to in every later run.
-pub(super) fn names<'a>(
-    home: Option<&Path>,
-    own: [Option<&Path>; 2],
-    trees: &[PathBuf],
-    secrets: impl Iterator<Item = &'a str>,
-) -> Vec<PathBuf> {
-    let in_a_tree = |path: &&Path| trees.iter().any(|tree| path.starts_with(tree));
-    let mut found: Vec<PathBuf> = own.into_iter().flatten().map(Path::to_owned).collect();
-    if let Some(home) = home.filter(in_a_tree) {
-        found.extend(NAMES.iter().map(|name| home.join(name)));
-        let absent = secrets
-            .map(|name| home.join(name))
-            .filter(|path| path.symlink_metadata().is_err());
-        // A directory is not forbidden for the sake of a file in it; but `.config` is, for `.config/glee`.
-        let near = |path: &PathBuf| {
-            let mut below = path.strip_prefix(home).unwrap_or(path).components();
-            let first = below.next().map(|name| home.join(name));
-            below.next().is_none() || first.is_some_and(|dir| dir.is_dir())
-        };
-        found.extend(absent.filter(near));
-        found.extend(toolchains().map(|name| home.join(name)).filter(near));
+pub(super) fn names<'a>(home: &Path, trees: &[PathBuf], secrets: impl Iterator<Item = &'a str>) -> Vec<PathBuf> {
+    if !trees.iter().any(|tree| home.starts_with(tree)) {
+        return Vec::new();
     }
-    found
+    let absent = secrets
+        .map(|name| home.join(name))
+        .filter(|path| path.symlink_metadata().is_err());
+    // A directory is not forbidden for the sake of a file in it; but `.config` is, for `.config/glee`.
+    let near = |path: &PathBuf| {
+        let mut below = path.strip_prefix(home).unwrap_or(path).components();
+        let first = below.next().map(|name| home.join(name));
+        below.next().is_none() || first.is_some_and(|dir| dir.is_dir())
+    };
+    let tools = toolchains().map(|name| home.join(name));
+    let always = NAMES.iter().map(|name| home.join(name));
+    always.chain(absent.filter(near)).chain(tools.filter(near)).collect()
 }
 
 /// What the built-in `workspace` grants of a home for reading. Its own words: a policy in force may have dropped them as

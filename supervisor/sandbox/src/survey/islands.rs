@@ -18,7 +18,7 @@ use crate::launch::placeholders::{self, Found};
 use crate::plan::PlaceholderKind;
 use crate::sys::path::is_writable;
 
-/// At the top of every writable tree and of every submodule in it, and where the caller stands in one.
+/// At the top of every writable tree and of every submodule in it, and on the way to where the caller stands in one.
 pub(super) const NAMES: &[&str] = &[
     ".claude",
     ".codex",
@@ -62,8 +62,8 @@ const INSIDE: &[&str] = &[
 
 /// Entries of one protected directory, and of what lies in it, that are looked at.
 const ENTRIES: usize = 1024;
-/// Submodules in all, those of submodules included.
-const SUBMODULES: usize = 256;
+/// Submodules (those of submodules included) and linked worktrees in all.
+const CHECKOUTS: usize = 256;
 
 /// One protected name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,8 +87,8 @@ pub enum IslandState {
 pub(super) struct Area<'a> {
     /// Writable trees.
     pub(super) trees: &'a [PathBuf],
-    /// Where the caller stands, if that is below one of them: its shell and its editor look there next.
-    pub(super) here: Option<&'a Path>,
+    /// Below them: where the caller stands, the project, and what lies above the two. Shells, editors and agents look there next.
+    pub(super) here: &'a [PathBuf],
     pub(super) git: &'a [GitDir],
     /// Directories with a `.git` that a look into the trees has found.
     pub(super) nested: &'a [PathBuf],
@@ -99,6 +99,9 @@ pub(super) struct Area<'a> {
     pub(super) own: &'a Named,
     /// What is protected besides, there or not.
     pub(super) more: &'a [PathBuf],
+    /// Links that stay as they are, whatever they lead to, and directories into which nobody could look: an earlier run may have
+    /// closed them over what it made.
+    pub(super) held: &'a [PathBuf],
     /// This program's own configuration, which may lie elsewhere and be made of links into the trees.
     pub(super) config: Option<&'a Path>,
     /// Of `more`, what no policy opts out of.
@@ -114,7 +117,9 @@ pub(super) struct Collect<'a> {
     seen: BTreeSet<PathBuf>,
     /// `area.state`, and where it leads.
     state: Vec<PathBuf>,
-    submodules: usize,
+    /// Git directories that have been looked at.
+    pub(super) repositories: BTreeSet<PathBuf>,
+    checkouts: usize,
 }
 
 pub(super) fn find(area: Area<'_>) -> Vec<Island> {
@@ -131,29 +136,35 @@ pub(super) fn find(area: Area<'_>) -> Vec<Island> {
             .flat_map(|dir| [Some(dir.to_owned()), links::follow(dir).end])
             .flatten()
             .collect(),
-        submodules: 0,
+        repositories: BTreeSet::new(),
+        checkouts: 0,
     };
     for tree in area.trees {
+        collect.names(tree);
         collect.tree(tree, 0);
         collect.surrounding(tree);
     }
-    if let Some(here) = area.here {
-        collect.names(here);
+    for dir in area.here {
+        collect.names(dir);
     }
-    for dir in area.nested.iter().map(PathBuf::as_path).chain(area.here) {
+    for dir in area.nested.iter().chain(area.here) {
         collect.dot_git(dir);
     }
-    for dir in area.bare {
+    let apart = |dir: &&PathBuf| !outside.iter().any(|known| dir.starts_with(known));
+    for dir in area.bare.iter().filter(apart) {
         collect.git_dir(dir, &[]);
     }
     for dir in &outside {
-        collect.git_dir(dir, area.trees);
+        collect.outside(dir);
     }
     if let Some(config) = area.config.filter(|_| !collect.tops.is_empty()) {
         collect.add_dir(config.to_owned(), 2);
     }
     for path in area.more {
         collect.add(path.clone(), Some(PlaceholderKind::Socket));
+    }
+    for link in area.held {
+        collect.protect(link.clone(), None);
     }
     collect.found.sort_by(|a, b| a.path.cmp(&b.path));
     collect.found.dedup_by(|a, b| a.path == b.path);
@@ -306,8 +317,16 @@ impl Collect<'_> {
         }
     }
 
+    /// The top of a working tree below ours. False: there were too many.
+    pub(super) fn checkout(&mut self, root: &Path) -> bool {
+        self.checkouts += 1;
+        if self.checkouts <= CHECKOUTS {
+            self.names(root);
+        }
+        self.checkouts <= CHECKOUTS
+    }
+
     fn tree(&mut self, root: &Path, depth: u32) {
-        self.names(root);
         self.dot_git(root);
         if depth > 0 {
             // A submodule that is not checked out yet must not get a git directory of the command's making.
@@ -319,8 +338,7 @@ impl Collect<'_> {
         }
         if depth < 4 {
             for path in submodules(root) {
-                self.submodules += 1;
-                if self.submodules <= SUBMODULES {
+                if self.checkout(&path) {
                     self.tree(&path, depth + 1);
                 }
             }
@@ -341,7 +359,7 @@ pub(super) fn submodules(root: &Path) -> Vec<PathBuf> {
         .filter(plain)
         .map(|path| root.join(path))
         .filter(|path| links::follow(path).links.is_empty() && path.is_dir())
-        .take(SUBMODULES)
+        .take(CHECKOUTS)
         .collect()
 }
 

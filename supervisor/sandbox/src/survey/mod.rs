@@ -3,9 +3,10 @@
 //! Reads files and directories, changes nothing. Everything found here is checked again by the mounts themselves, which
 //! follow no link: a host that changes meanwhile makes the run fail, never wider.
 
+mod asked;
 mod before;
 mod command;
-pub(crate) mod deny;
+mod deny;
 mod git;
 mod git_islands;
 mod gitconfig;
@@ -13,7 +14,9 @@ mod home;
 mod islands;
 mod links;
 mod named;
+mod own_git;
 mod scan;
+pub(crate) mod search;
 mod secrets;
 mod system;
 
@@ -27,8 +30,10 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::grants::Cover;
 use glee_policy::resolved::FsAccess;
 
+pub use asked::KEY_FILE;
 pub use command::{FoundCommand, NotFound, find as find_command};
 pub use git::GitDir;
+pub(crate) use git::{common_dir_of, git_dir_of};
 pub use islands::{Island, IslandState};
 pub use secrets::SECRETS;
 pub use system::{Entry, SystemPath};
@@ -104,7 +109,7 @@ pub struct Terrain {
     pub git: Vec<GitDir>,
     pub islands: Vec<Island>,
     pub hidden: Vec<Hidden>,
-    /// Socket files of the host in what is granted.
+    /// Socket files of the host in what is granted, and pipes in what is granted for reading.
     pub sockets: Vec<PathBuf>,
     /// Denied names and patterns, for what the host creates during the run.
     pub watches: Vec<Watch>,
@@ -118,7 +123,9 @@ pub struct Terrain {
     pub links: Vec<(PathBuf, PathBuf)>,
     /// What lies in `/`, if all of it is granted.
     pub top: Vec<PathBuf>,
-    /// Regular files behind 0, 1 and 2, by number, and whether they are open for writing.
+    /// Directories in writable trees that are not renamed, besides those above islands.
+    pub pinned: Vec<PathBuf>,
+    /// Files behind 0, 1 and 2 that may be opened again, by number, and whether they are open for writing.
     pub stdio: Vec<(i32, FsAccess)>,
 }
 
@@ -128,12 +135,18 @@ pub struct Setting<'a> {
     pub project: &'a Path,
     pub cwd: &'a Path,
     pub home: Option<&'a Path>,
+    /// Those of everybody, by the table of users: `HOME` may say another, as after `sudo`.
+    pub homes: Vec<PathBuf>,
     /// This program's own configuration, trust included.
     pub config: Option<&'a Path>,
     /// The file that the caller named as the policy, which the next run will obey.
     pub policy: Option<&'a Path>,
     /// Where this program keeps its audit log and its keys: neither writable nor seen inside, whatever is granted around it.
     pub state: Option<&'a Path>,
+    /// Where the report goes.
+    pub report: Option<&'a Path>,
+    /// Where the key of a model's API was read.
+    pub key: Option<&'a Path>,
     pub caller: Caller,
     pub command: FoundCommand,
     pub links: Vec<(PathBuf, PathBuf)>,
@@ -165,6 +178,9 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     for path in &top {
         places.insert(path.clone(), place(path)?);
     }
+    if cover.access(&project).is_some() {
+        places.insert(project.clone(), place(&project)?);
+    }
     let command = named::keep(setting.command, &project);
     for file in &command.files {
         places.insert(file.clone(), place(file)?);
@@ -175,6 +191,7 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         .iter()
         .filter(|g| g.exists && g.access == FsAccess::ReadWrite)
         .map(|g| g.path.as_path().to_owned())
+        .filter(|path| !is_own(path))
         .filter(|path| places.get(path).is_some_and(|p| p.kind == Kind::Dir) && !private_dirs(&project).contains(path))
         .collect();
     git.retain(|dir| cover.access(&dir.path).is_none() || !dir.outside);
@@ -190,34 +207,60 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         .filter(|(path, place)| place.kind == Kind::Dir && is_near(path, &project, setting.home));
     let seen = scan::scan(std::iter::once(project.clone()).chain(roots.map(|(path, _)| path.clone())));
     let secrets = secrets::SECRETS.iter().copied();
-    let within = |tree: &PathBuf| setting.cwd.starts_with(tree) && setting.cwd != tree;
-    let here = Some(setting.cwd).filter(|_| trees.iter().any(within) && !trees.iter().any(|tree| tree == setting.cwd));
+    let here = below(&trees, [setting.cwd, &project]);
+    let own = if trees.is_empty() && git.iter().all(|dir| dir.access == FsAccess::Read) {
+        gitconfig::Named::default()
+    } else {
+        own_git::configuration(setting.home, setting.cwd)
+    };
+    let homes: BTreeSet<&Path> = setting.homes.iter().map(PathBuf::as_path).chain(setting.home).collect();
+    let own_files = [setting.policy, setting.state].into_iter().flatten();
+    let mut more: Vec<PathBuf> = own_files.map(Path::to_owned).collect();
+    more.extend(homes.iter().flat_map(|home| home::names(home, &trees, secrets.clone())));
+    more.extend(own_git::chosen(setting.cwd).filter(|file| file.symlink_metadata().is_ok()));
+    let held: Vec<PathBuf> = asked::links_to(setting.report)
+        .into_iter()
+        .chain(seen.closed.clone())
+        .collect();
     let islands = islands::find(islands::Area {
         trees: &trees,
-        here,
+        here: &here,
         git: &git,
         nested: &seen.repositories,
         bare: &seen.bare,
         home: setting.home,
-        own: &gitconfig::read(own_configuration(setting.home), setting.home),
-        more: &home::names(setting.home, [setting.policy, setting.state], &trees, secrets),
+        own: &own,
+        more: &more,
+        held: &held,
         config: setting.config,
         state: setting.state,
         unprotected: &policy.unprotected,
     });
-    let before = before::find(&trees, here, &git, &seen.repositories, &islands, &policy.unprotected);
-    let mut denied = deny::find(policy, &cover)?;
-    let sockets = seen
-        .sockets
+    let before = before::find(&trees, &here, &git, &seen, &islands, &policy.unprotected);
+    let mut denied = deny::find(policy, &cover, [&project, setting.cwd])?;
+    let sockets = seen.sockets.into_iter();
+    let sockets = sockets.filter(|path| matches!(placeholders::look(path), placeholders::Found::Other(_)));
+    // Where the command may write, a pipe is a file like any other.
+    let is_writable = |path: &PathBuf| trees.iter().any(|tree| path.starts_with(tree));
+    let is_named = |path: &PathBuf| policy.grants.iter().any(|grant| grant.path.as_path() == path);
+    let pipes = seen
+        .pipes
         .into_iter()
-        .filter(|path| matches!(placeholders::look(path), placeholders::Found::Other(_)))
-        .collect();
-    denied.hidden.extend(secrets::find(&project, setting.home, &cover));
+        .filter(|path| !is_writable(path) && !is_named(path));
+    let sockets = sockets.chain(pipes).collect();
+    denied
+        .hidden
+        .extend(homes.iter().flat_map(|home| secrets::find(&project, home, &cover)));
     for of_ours in [secrets::of_ours, secrets::keys] {
         let hidden = setting.state.and_then(|state| of_ours(state, policy, &cover));
         denied.hidden.extend(hidden);
     }
+    if let Some((hidden, watch)) = asked::key(setting.key, policy, &cover) {
+        denied.hidden.push(hidden);
+        denied.later.push(watch);
+    }
     Ok(Terrain {
+        pinned: asked::pins(setting.report, &trees),
         caller: setting.caller,
         project_owner: (owner.uid(), owner.gid()),
         cwd: setting.cwd.to_owned(),
@@ -243,6 +286,19 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     })
 }
 
+/// Where programs look next, from where the caller stands and from the project's top: each directory from there up to the
+/// tree it lies in, without the trees.
+fn below(trees: &[PathBuf], places: [&Path; 2]) -> Vec<PathBuf> {
+    let up = |place: &Path| {
+        let tree = trees.iter().filter(|tree| place.starts_with(tree)).min();
+        let above = place.ancestors().map(Path::to_owned);
+        let within = above.take_while(move |dir| tree.is_some_and(|tree| dir.starts_with(tree)));
+        within.filter(|dir| !trees.contains(dir)).collect::<Vec<_>>()
+    };
+    let found: BTreeSet<PathBuf> = places.into_iter().flat_map(up).collect();
+    found.into_iter().collect()
+}
+
 /// Names that are protected at the top of every tree that a command can write.
 pub fn protected_names() -> impl Iterator<Item = &'static str> {
     islands::NAMES.iter().copied()
@@ -255,17 +311,9 @@ pub fn outside_git(project: &Path) -> Option<PathBuf> {
     found.filter(|dir| dir.outside).map(|dir| dir.path).next()
 }
 
-/// Git's configuration of the machine and of the caller.
-fn own_configuration(home: Option<&Path>) -> impl Iterator<Item = PathBuf> {
-    let base = std::env::var_os("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .filter(|dir| dir.is_absolute());
-    let base = base.or(home.map(|home| home.join(".config")));
-    let files = [
-        home.map(|home| home.join(".gitconfig")),
-        base.map(|dir| dir.join("git/config")),
-    ];
-    std::iter::once(PathBuf::from("/etc/gitconfig")).chain(files.into_iter().flatten())
+/// Of these every sandbox has its own, whatever is granted.
+pub(crate) fn is_own(path: &Path) -> bool {
+    ["/proc", "/dev", "/dev/pts"].iter().any(|dir| Path::new(dir) == path)
 }
 
 /// The directories of a project that are private to each run when granted.

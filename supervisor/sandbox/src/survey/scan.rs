@@ -1,8 +1,8 @@
-//! A short look into granted trees for what must not be reached or changed although it lies in them: sockets of the
-//! host, and repositories nested in the project.
+//! A short look into granted trees for what must not be reached or changed although it lies in them: sockets and pipes of
+//! the host, and repositories nested in the project.
 //!
-//! INVARIANT (bounded): at most `DIRS` directories are listed, nearest first, so that a large tree does not delay every
-//! start. Whether everything was seen is part of the answer.
+//! INVARIANT (bounded): at most `DIRS` directories are listed, nearest first, and `UNLISTED` more are asked for their `.git`, so
+//! that a large tree does not delay every start. Whether everything was seen is part of the answer.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -13,15 +13,20 @@ use super::git;
 
 const DIRS: usize = 64;
 const ENTRIES: usize = 4096;
+const UNLISTED: usize = 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// Socket files: who connects reaches a program outside.
     pub(super) sockets: Vec<PathBuf>,
+    /// Named pipes: a read-only mount does not keep anybody from writing to who reads there.
+    pub(super) pipes: Vec<PathBuf>,
     /// Directories that have a `.git`.
     pub(super) repositories: Vec<PathBuf>,
     /// Directories that are git directories themselves.
     pub(super) bare: Vec<PathBuf>,
+    /// Directories into which the caller cannot look.
+    pub(super) closed: Vec<PathBuf>,
     /// There was more than was looked at.
     pub(super) cut: bool,
 }
@@ -33,15 +38,31 @@ pub(super) fn scan(roots: impl Iterator<Item = PathBuf>) -> Found {
     while let Some(dir) = todo.pop_front() {
         if dirs == DIRS || entries >= ENTRIES {
             found.cut = true;
+            // A directory of many clones: each has its own.
+            let more = std::iter::once(dir).chain(todo).take(UNLISTED);
+            let clones = more.filter(|dir| dir.join(".git").symlink_metadata().is_ok());
+            found.repositories.extend(clones);
             break;
         }
         dirs += 1;
-        let mut has_head = false;
-        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+        let listed = match fs::read_dir(&dir) {
+            Ok(listed) => listed,
+            Err(error) => {
+                if error.kind() == std::io::ErrorKind::PermissionDenied {
+                    found.closed.push(dir);
+                }
+                continue;
+            }
+        };
+        // Of a git directory, as far as it is one: who takes its HEAD away could bring it back.
+        let mut parts = 0;
+        for entry in listed.flatten() {
             entries += 1;
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_socket() {
                 found.sockets.push(entry.path());
+            } else if kind.is_fifo() {
+                found.pipes.push(entry.path());
             } else if entry.file_name() == ".git" {
                 found.repositories.push(dir.clone());
                 if kind.is_dir() {
@@ -51,12 +72,14 @@ pub(super) fn scan(roots: impl Iterator<Item = PathBuf>) -> Found {
                     found.sockets.extend(sockets.map(|e| e.path()));
                 }
             } else if kind.is_dir() {
+                let name = entry.file_name();
+                parts += usize::from(name == "objects" || name == "refs");
                 todo.push_back(entry.path());
-            } else if entry.file_name() == "HEAD" {
-                has_head = true;
+            } else if entry.file_name() == "HEAD" || entry.file_name() == "config" {
+                parts += 1;
             }
         }
-        if has_head && git::looks_like_git(&dir) {
+        if parts >= 3 || (parts > 0 && git::looks_like_git(&dir)) {
             found.bare.push(dir);
         }
     }

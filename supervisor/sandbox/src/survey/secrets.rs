@@ -99,10 +99,10 @@ pub(super) fn keys(state: &Path, policy: &ResolvedPolicy, cover: &Cover<'_>) -> 
 }
 
 /// Those that are there and that only the project's own grant would show.
-pub(super) fn find(project: &Path, home: Option<&Path>, cover: &Cover<'_>) -> Vec<Hidden> {
-    let Some(home) = home.filter(|home| home.starts_with(project)) else {
+pub(super) fn find(project: &Path, home: &Path, cover: &Cover<'_>) -> Vec<Hidden> {
+    if !home.starts_with(project) {
         return Vec::new();
-    };
+    }
     let by_the_project = |path: &PathBuf| cover.at(path).is_some_and(|(_, grant)| grant.path.as_path() == project);
     SECRETS
         .iter()

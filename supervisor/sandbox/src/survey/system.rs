@@ -18,6 +18,8 @@ pub enum Entry {
     File,
     /// Small enough to be copied instead of mounted.
     SmallFile,
+    /// The host's text, and what the sandbox adds to it.
+    Made(Vec<u8>),
     Link(PathBuf),
     Device,
 }
@@ -31,8 +33,9 @@ pub struct SystemPath {
 /// Programs and libraries. On a merged-/usr system all but the first are links.
 const TREES: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-/// Of `/etc`: the loader's cache, certificates, time zone, names and services, alternatives, and what language run times
-/// link to from `/usr`. Nothing that tells about users, services or secrets of this machine.
+/// Of `/etc`: the loader's cache, certificates, time zone, names and services, alternatives, what language run times
+/// link to from `/usr`, where `man` finds its pages and fontconfig its fonts. Nothing that tells about users, services or
+/// secrets of this machine.
 const ETC: &[&str] = &[
     "ld.so.cache",
     "ld.so.conf",
@@ -57,6 +60,11 @@ const ETC: &[&str] = &[
     "lsb-release",
     "debian_version",
     "inputrc",
+    "manpath.config",
+    "man_db.conf",
+    "groff/man.local",
+    "groff/mdoc.local",
+    "fonts",
     "java-8-openjdk",
     "java-11-openjdk",
     "java-17-openjdk",
@@ -85,6 +93,13 @@ const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
 /// Files up to this size are copied: cheaper than a mount, and a host that rewrites them does not disturb the run.
 const SMALL: u64 = 32 * 1024;
 
+/// What the host calls itself means nothing inside, and what the sandbox is called nothing outside.
+const HOSTS: &str = "/etc/hosts";
+/// The sandbox's own name, as `uname` says it there.
+const NAME: &str = "sandbox";
+/// Longer ones block advertisements: they are shown as they are.
+const LONG: usize = 1 << 20;
+
 pub(super) fn find() -> Vec<SystemPath> {
     let trees = TREES.iter().map(PathBuf::from);
     let etc = ETC.iter().map(|name| Path::new("/etc").join(name));
@@ -92,12 +107,48 @@ pub(super) fn find() -> Vec<SystemPath> {
     let mut found: Vec<SystemPath> = trees
         .chain(etc)
         .filter_map(|path| look(&path).map(|entry| SystemPath { path, entry }))
+        .filter(|system| system.path != Path::new(HOSTS))
         .collect();
+    found.push(hosts());
     found.extend(devices.map(|path| SystemPath {
         path,
         entry: Entry::Device,
     }));
     found
+}
+
+/// The host's table of names, in which the sandbox finds itself.
+fn hosts() -> SystemPath {
+    let path = PathBuf::from(HOSTS);
+    let read = |real: PathBuf| path::read_file(&real, LONG);
+    let entry = match fs::canonicalize(&path).and_then(read) {
+        Ok(text) => Entry::Made(with_own_name(text)),
+        Err(error) if error.raw_os_error() == Some(libc::EFBIG) => Entry::File,
+        Err(_) => Entry::Made(with_own_name(Vec::new())),
+    };
+    SystemPath { path, entry }
+}
+
+fn with_own_name(mut text: Vec<u8>) -> Vec<u8> {
+    let names = |name: &str| {
+        text.split(|b| *b == b'\n').any(|line| {
+            let line = line.split(|b| *b == b'#').next().unwrap_or_default();
+            let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+            words.next().is_some() && words.any(|word| word == name.as_bytes())
+        })
+    };
+    let mut more = String::new();
+    if !names("localhost") {
+        more.push_str("127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n");
+    }
+    if !names(NAME) {
+        more.push_str(&format!("127.0.0.1 {NAME}\n"));
+    }
+    if text.last().is_some_and(|last| *last != b'\n') {
+        text.push(b'\n');
+    }
+    text.extend(more.into_bytes());
+    text
 }
 
 /// Those of the dangerous parts of `/proc` that this kernel has.
@@ -137,10 +188,12 @@ fn look(path: &Path) -> Option<Entry> {
     })
 }
 
-/// Regular files that the caller put behind 0, 1 and 2: programs open them again through `/dev/stdout` and its kin.
+/// Regular files, and the host's `/dev/null` and its kin, that the caller put behind 0, 1 and 2: programs open them again through
+/// `/dev/stdout`.
 pub(super) fn stdio() -> Vec<(i32, FsAccess)> {
+    let opens_again = |stat: path::Stat| stat.is_file() || stat.is_plain_device();
     (0..3)
-        .filter(|number| path::lstat_at(fd::borrow(*number), OsStr::new("")).is_ok_and(|stat| stat.is_file()))
+        .filter(|number| path::lstat_at(fd::borrow(*number), OsStr::new("")).is_ok_and(opens_again))
         .map(|number| {
             let access = if fd::is_writable(number) {
                 FsAccess::ReadWrite
@@ -151,3 +204,7 @@ pub(super) fn stdio() -> Vec<(i32, FsAccess)> {
         })
         .collect()
 }
+
+#[cfg(test)]
+#[path = "system_tests.rs"]
+mod tests;

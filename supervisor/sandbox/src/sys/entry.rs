@@ -16,10 +16,13 @@ pub fn run(main: fn() -> u8) -> ! {
     std::process::exit(i32::from(main()))
 }
 
-/// Makes a function the start of the program. The crate needs `#![no_main]`.
+/// Makes a function the start of the program, and gives that its heap. The crate needs `#![no_main]`.
 #[macro_export]
 macro_rules! entry {
     ($main:path) => {
+        #[global_allocator]
+        static HEAP: $crate::sys::heap::Heap = $crate::sys::heap::Heap::new();
+
         /// Called by the C library, once it is ready.
         #[unsafe(no_mangle)]
         pub extern "C" fn main(_count: i32, _arguments: *const *const u8) -> i32 {

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use super::fd::own;
 use super::process::{self, Pid};
 use super::socket::{self, Wait};
-use super::{check, net};
+use super::{check, net, processors};
 
 /// Room for a few small frames.
 const STACK: usize = 32 * 1024;
@@ -32,14 +32,18 @@ impl<A> Child<A> {
         argument: A,
     ) -> io::Result<Self> {
         let mut argument = Box::new(argument);
-        let mut stack: Vec<u128> = vec![0; STACK / size_of::<u128>()];
-        let top = stack.as_mut_ptr_range().end.cast();
+        // Its pages are touched by the child alone, and only those that it needs.
+        let mut stack: Vec<u128> = Vec::with_capacity(STACK / size_of::<u128>());
+        // SAFETY: one past the end of the allocation.
+        let top = unsafe { stack.as_mut_ptr().add(stack.capacity()) }.cast();
         let flags = namespaces | libc::CLONE_VM | libc::SIGCHLD;
         // SAFETY: `top` is the aligned end of a live allocation; it and the argument are kept until the child has ended;
         // the errands of this module keep the invariant above.
         let pid = check(unsafe { libc::clone(errand, top, flags, (&raw mut *argument).cast()) }.into())?;
+        let pid = Pid(libc::pid_t::try_from(pid).unwrap_or(-1));
+        processors::part_from(pid);
         Ok(Self {
-            pid: Pid(libc::pid_t::try_from(pid).unwrap_or(-1)),
+            pid,
             _argument: argument,
             _stack: stack,
         })

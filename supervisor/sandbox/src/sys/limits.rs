@@ -18,6 +18,9 @@ pub enum Resource {
     Sigpending,
 }
 
+/// Queued signals and timers of a command's: the kernel counts them for the user as well, whose own programs need some.
+pub const PENDING: u64 = 1024;
+
 impl Resource {
     fn number(self) -> libc::__rlimit_resource_t {
         match self {
@@ -72,6 +75,18 @@ pub fn soften(resource: Resource, value: u64) -> io::Result<()> {
         resource,
         libc::rlimit {
             rlim_cur: value.min(now.rlim_cur),
+            ..now
+        },
+    )
+}
+
+/// Raises the soft limit to the hard limit.
+pub fn raise(resource: Resource) -> io::Result<()> {
+    let now = get(resource)?;
+    set(
+        resource,
+        libc::rlimit {
+            rlim_cur: now.rlim_max,
             ..now
         },
     )

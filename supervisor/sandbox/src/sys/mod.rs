@@ -1,7 +1,8 @@
 //! Thin, safe wrappers around the kernel calls the sandbox is made of.
 //!
 //! The only place in the workspace where `unsafe` compiles. One call per block; nothing here decides anything.
-//! INVARIANT: every wrapper returns the kernel's own error (`io::Error` from `errno`) and keeps no global state.
+//! INVARIANT: every wrapper returns the kernel's own error (`io::Error` from `errno`) and keeps no global state. (`heap` is the
+//! program's one allocator.)
 #![allow(unsafe_code)]
 
 pub mod audit;
@@ -11,7 +12,9 @@ pub mod dir;
 pub mod entry;
 pub mod errand;
 pub mod event;
+pub mod fanotify;
 pub mod fd;
+pub mod heap;
 pub mod inotify;
 pub mod landlock;
 pub mod limits;
@@ -19,10 +22,13 @@ pub mod look;
 pub mod memory;
 pub mod mount;
 pub mod net;
+pub mod opened;
 pub mod path;
 pub mod process;
+pub mod processors;
 pub mod seccomp;
 pub mod socket;
+pub mod stat;
 pub mod term;
 
 use std::ffi::CString;

@@ -3,10 +3,10 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::fd::own;
+pub use super::stat::{Stat, lstat_at};
 use super::{check, cpath, done};
 
 #[repr(C)]
@@ -97,6 +97,19 @@ pub fn remove_capability(path: &Path) -> io::Result<bool> {
     // SAFETY: both strings are NUL-terminated.
     match done(unsafe { libc::removexattr(path.as_ptr(), c"security.capability".as_ptr()) }) {
         Ok(()) => Ok(true),
+        Err(e) if matches!(e.raw_os_error(), Some(libc::ENODATA | libc::EOPNOTSUPP)) => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// Has a file capabilities? `file` may be a mere handle on a path.
+pub fn has_capability(file: BorrowedFd<'_>) -> io::Result<bool> {
+    let path = cpath(Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())))?;
+    let name = c"security.capability";
+    // SAFETY: both strings are NUL-terminated; without room for it the kernel only says how long the value is.
+    let got = unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), std::ptr::null_mut(), 0) };
+    match check(i64::try_from(got).unwrap_or(-1)) {
+        Ok(_) => Ok(true),
         Err(e) if matches!(e.raw_os_error(), Some(libc::ENODATA | libc::EOPNOTSUPP)) => Ok(false),
         Err(e) => Err(e),
     }
@@ -209,74 +222,19 @@ pub fn unlink_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     done(unsafe { libc::unlinkat(dir.as_raw_fd(), name.as_ptr(), 0) })
 }
 
+/// One more name for what is held open, which must be on the same filesystem.
+pub fn link_held_at(held: BorrowedFd<'_>, dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+    let from = cpath(Path::new(&format!("/proc/self/fd/{}", held.as_raw_fd())))?;
+    let name = cpath(Path::new(name))?;
+    let follow = libc::AT_SYMLINK_FOLLOW;
+    // SAFETY: both names are NUL-terminated.
+    done(unsafe { libc::linkat(libc::AT_FDCWD, from.as_ptr(), dir.as_raw_fd(), name.as_ptr(), follow) })
+}
+
 pub fn rmdir_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     let name = cpath(Path::new(name))?;
     // SAFETY: `name` is NUL-terminated.
     done(unsafe { libc::unlinkat(dir.as_raw_fd(), name.as_ptr(), libc::AT_REMOVEDIR) })
-}
-
-/// The mode, owner and device-inode pair of a name, without following a link.
-pub fn lstat_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<Stat> {
-    let name = CStrOrEmpty::new(name)?;
-    let mut stat = std::mem::MaybeUninit::<libc::stat>::zeroed();
-    let flags = libc::AT_SYMLINK_NOFOLLOW | libc::AT_EMPTY_PATH;
-    // SAFETY: `name` is NUL-terminated and `stat` has room for the kernel's answer.
-    done(unsafe { libc::fstatat(dir.as_raw_fd(), name.0.as_ptr(), stat.as_mut_ptr(), flags) })?;
-    // SAFETY: the call succeeded, so the kernel filled the structure (which was zeroed before).
-    let stat = unsafe { stat.assume_init() };
-    Ok(Stat {
-        mode: stat.st_mode,
-        uid: stat.st_uid,
-        gid: stat.st_gid,
-        dev: stat.st_dev,
-        ino: stat.st_ino,
-    })
-}
-
-struct CStrOrEmpty(std::ffi::CString);
-
-impl CStrOrEmpty {
-    fn new(name: &OsStr) -> io::Result<Self> {
-        std::ffi::CString::new(name.as_bytes())
-            .map(Self)
-            .map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stat {
-    pub mode: u32,
-    pub uid: u32,
-    pub gid: u32,
-    pub dev: u64,
-    pub ino: u64,
-}
-
-impl Stat {
-    #[must_use]
-    pub fn kind(&self) -> u32 {
-        self.mode & libc::S_IFMT
-    }
-    #[must_use]
-    pub fn is_dir(&self) -> bool {
-        self.kind() == libc::S_IFDIR
-    }
-    #[must_use]
-    pub fn is_file(&self) -> bool {
-        self.kind() == libc::S_IFREG
-    }
-    #[must_use]
-    pub fn is_pipe(&self) -> bool {
-        self.kind() == libc::S_IFIFO
-    }
-    #[must_use]
-    pub fn is_unwritable_file(&self) -> bool {
-        self.kind() == libc::S_IFREG && self.mode & 0o222 == 0
-    }
-    #[must_use]
-    pub fn is_placeholder_socket(&self) -> bool {
-        self.mode == libc::S_IFSOCK
-    }
 }
 
 pub fn umask(mask: u32) -> u32 {

@@ -6,7 +6,7 @@
 //! INVARIANT: after `copy_on_write` nothing that this process or a child of it opens by path is the project. The handles on
 //! it are read through, never written through.
 
-mod below;
+pub(crate) mod below;
 
 use std::ffi::{CString, OsStr};
 use std::fs;

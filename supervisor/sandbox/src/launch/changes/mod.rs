@@ -116,7 +116,7 @@ fn skipped(plan: &SandboxPlan) -> HashSet<&Path> {
 
 /// What a look at the trees after the run has found.
 #[derive(Debug, Default)]
-pub(super) struct Aftermath {
+pub(in crate::launch) struct Aftermath {
     /// `None` if nobody asked.
     pub(super) changes: Option<Changes>,
     /// Files that lost a setuid or setgid bit or capabilities.
@@ -136,10 +136,17 @@ impl Aftermath {
 }
 
 /// Looks at the trees after the run. Nothing of the sandbox may be left.
-pub(super) fn after(plan: &SandboxPlan, since: Since, asked: Option<(&Before, &dyn Judge)>, crew: Crew) -> Aftermath {
+pub(super) fn after(
+    plan: &SandboxPlan,
+    since: Since,
+    nested: &[(PathBuf, Kind)],
+    asked: Option<(&Before, &dyn Judge)>,
+    crew: Crew,
+) -> Aftermath {
     let since = since.corrected();
     let mut found = Aftermath::default();
-    let mut privileged: Vec<(&Path, Kind)> = setids::trees(plan).collect();
+    let nested = nested.iter().map(|(at, kind)| (at.as_path(), *kind));
+    let mut privileged: Vec<(&Path, Kind)> = setids::trees(plan).chain(nested).collect();
     if let Some((before, judge)) = asked {
         found.changes = Some(compare(plan, since, before, judge, |tree, memory| {
             // One walk serves both.

@@ -34,7 +34,10 @@ impl Since {
 
     /// The same beginning, if the clock was set back meanwhile: what was stamped after that must not pass for old.
     pub(in crate::launch) fn corrected(self) -> Self {
-        let now = Self::now();
+        self.corrected_at(Self::now())
+    }
+
+    fn corrected_at(self, now: Self) -> Self {
         let (Some(then), Some(boot)) = (self.boot, now.boot) else {
             return Self {
                 stamp: Duration::ZERO,
@@ -47,8 +50,13 @@ impl Since {
         } else {
             passed.saturating_sub(shown)
         };
-        // A tick of the one clock, and what a clock that is being corrected slowly loses, are no step.
-        let step = Some(set_back).filter(|back| *back > TOLERANCE).unwrap_or_default();
+        // A tick of the one clock, and what a clock that is being corrected slowly loses, are no step; a step is known only as
+        // precisely, and what is doubtful counts.
+        let step = if set_back > TOLERANCE {
+            set_back + TOLERANCE
+        } else {
+            Duration::ZERO
+        };
         Self {
             stamp: self.stamp.saturating_sub(step),
             ..self

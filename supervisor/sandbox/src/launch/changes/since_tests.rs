@@ -37,13 +37,31 @@ fn a_steady_clock_moves_nothing() {
 #[test]
 fn a_clock_that_was_set_back_an_hour_moves_the_beginning_back_as_far() {
     let hour = Duration::from_secs(3600);
-    // As if the run had begun when the clock showed an hour more.
+    let second = Duration::from_secs(1);
+    let tick = Duration::from_millis(4);
+    // The run began when the clock showed an hour more; `passed` later the inodes' clock, which moves in ticks, shows `shown` more.
+    let boot = Duration::from_secs(50);
+    let began = since(AT + hour, Some(boot));
+    for (passed, shown) in [
+        (Duration::ZERO, Duration::ZERO),
+        (Duration::ZERO, tick),
+        (tick, Duration::ZERO),
+        (second, second),
+    ] {
+        let corrected = began.corrected_at(since(AT + shown, Some(boot + passed)));
+        assert!(corrected.covers(AT), "{corrected:?} after {passed:?}, {shown:?}");
+        assert!(
+            !corrected.covers(AT.saturating_sub(second)),
+            "{corrected:?} after {passed:?}, {shown:?}"
+        );
+    }
+}
+
+#[test]
+fn the_clocks_of_this_machine_are_the_ones_compared() {
+    let hour = Duration::from_secs(3600);
     let now = Since::now();
-    let began = since(now.stamp + hour, now.boot);
-    let corrected = began.corrected();
+    let corrected = since(now.stamp + hour, now.boot).corrected();
     assert!(corrected.covers(now.stamp), "{corrected:?}");
-    assert!(
-        !corrected.covers(now.stamp.saturating_sub(Duration::from_secs(1))),
-        "{corrected:?}"
-    );
+    assert!(!corrected.covers(now.stamp.saturating_sub(hour)), "{corrected:?}");
 }

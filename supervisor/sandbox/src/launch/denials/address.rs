@@ -57,6 +57,15 @@ pub(super) fn is_local(address: IpAddr, doors: &Doors) -> bool {
     address.is_loopback() || address.is_unspecified() || doors.local.iter().any(within)
 }
 
+/// Where a connection to an address goes: to no address in particular, it goes to loopback.
+pub(super) fn meant(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(address) if address.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(address) if address.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        IpAddr::V4(_) | IpAddr::V6(_) => address,
+    }
+}
+
 /// Are the first `bits` of two addresses equal?
 fn same(one: u128, other: u128, width: u32, bits: u8) -> bool {
     let shift = width.saturating_sub(bits.into());

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::address::{self, Address};
+use super::question;
 use crate::seccomp::Place;
 use crate::sys::seccomp::Notice;
 use crate::sys::{look, memory};
@@ -29,26 +30,121 @@ pub(super) fn path(notice: &Notice, place: Place) -> Option<PathBuf> {
 
 pub(super) fn absolute(notice: &Notice, dir: Option<libc::c_int>, path: PathBuf) -> Option<PathBuf> {
     if path.is_absolute() {
-        // The caller's own, whoever looks: the same name means something else to us.
-        let own = path.starts_with("/proc/self") || path.starts_with("/proc/thread-self");
-        return (!own).then_some(path);
+        return in_own_terms(notice.pid, path);
     }
     let from = match dir {
         None | Some(libc::AT_FDCWD) => format!("/proc/{}/cwd", notice.pid),
         Some(number) => format!("/proc/{}/fd/{number}", notice.pid),
     };
-    let dir = look::read_link(Path::new(&from)).ok()?;
+    led(&from).map(|dir| dir.join(path))
+}
+
+/// What `/proc/self` means is the caller's own: the same name means something else to us. Its root and where it is are known.
+fn in_own_terms(pid: u32, path: PathBuf) -> Option<PathBuf> {
+    let bytes = path.as_os_str().as_bytes();
+    let own = ["/proc/self", "/proc/thread-self"];
+    if !own.iter().any(|own| path.starts_with(own)) {
+        return Some(path);
+    }
+    let rest = own
+        .iter()
+        .find_map(|own| bytes.strip_prefix(own.as_bytes())?.strip_prefix(b"/"))?;
+    let below = |name: &[u8]| {
+        let rest = rest.strip_prefix(name)?.strip_prefix(b"/")?;
+        let slashes = rest.iter().take_while(|byte| **byte == b'/').count();
+        rest.get(slashes..).map(OsStr::from_bytes)
+    };
+    // A sandbox has one root for all.
+    let root = below(b"root").map(|rest| Path::new("/").join(rest));
+    root.or_else(|| Some(led(&format!("/proc/{pid}/cwd"))?.join(below(b"cwd")?)))
+        .filter(|path| !own.iter().any(|own| path.starts_with(own)))
+}
+
+/// The directory that a link of a process leads to.
+fn led(link: &str) -> Option<PathBuf> {
+    let dir = look::read_link(Path::new(link)).ok()?;
     let gone = dir.as_os_str().as_bytes().ends_with(b" (deleted)");
-    (dir.is_absolute() && !gone).then(|| dir.join(path))
+    (dir.is_absolute() && !gone).then_some(dir)
 }
 
 pub(super) fn socket_address(notice: &Notice, address: u8, length: u8) -> Option<Address> {
     let address = *notice.args.get(usize::from(address))?;
-    let length = usize::try_from(*notice.args.get(usize::from(length))?).ok()?;
+    address_at(notice.pid, address, *notice.args.get(usize::from(length))?)
+}
+
+fn address_at(pid: u32, address: u64, length: u64) -> Option<Address> {
+    let length = usize::try_from(length).ok()?;
     let mut bytes = [0; address::LONGEST];
     let bytes = bytes.get_mut(..length.min(address::LONGEST))?;
-    let read = memory::read(notice.pid, address, bytes).ok()?;
+    let read = memory::read(pid, address, bytes).ok()?;
     address::parse(bytes.get(..read)?)
+}
+
+/// What is sent in one message.
+pub(super) struct Datagram {
+    pub(super) to: Option<Address>,
+    /// Where its first bytes are, and how many.
+    start: (u64, u64),
+}
+
+/// Messages of one call that are looked at.
+const MOST_MESSAGES: usize = 8;
+/// `struct msghdr`, and `struct mmsghdr` with what was sent of it.
+const HEADER: usize = 56;
+const COUNTED_HEADER: usize = 64;
+
+/// The message of `sendto`.
+pub(super) fn datagram(notice: &Notice, address: u8, length: u8) -> Datagram {
+    let [_, start, bytes, ..] = notice.args;
+    Datagram {
+        to: socket_address(notice, address, length),
+        start: (start, bytes),
+    }
+}
+
+/// The messages of `sendmsg` or `sendmmsg`: a header, or as many as an argument says.
+pub(super) fn messages(notice: &Notice, list: u8, count: Option<u8>) -> Vec<Datagram> {
+    let arg = |arg: u8| notice.args.get(usize::from(arg)).copied().unwrap_or(0);
+    let (each, count) = match count {
+        None => (HEADER, 1),
+        Some(count) => (COUNTED_HEADER, (arg(count) as u32 as usize).min(MOST_MESSAGES)),
+    };
+    let mut bytes = [0; COUNTED_HEADER * MOST_MESSAGES];
+    let room = bytes.get_mut(..each * count).unwrap_or_default();
+    let read = memory::read(notice.pid, arg(list), room).unwrap_or(0);
+    let headers = room.get(..read).unwrap_or_default().chunks_exact(each);
+    headers.filter_map(|header| message(notice.pid, header)).collect()
+}
+
+fn message(pid: u32, header: &[u8]) -> Option<Datagram> {
+    let (name, length, parts) = (word(header, 0)?, word(header, 8)? & 0xffff_ffff, word(header, 16)?);
+    let mut part = [0; 16];
+    let start = match word(header, 24)? {
+        0 => (0, 0),
+        _ if memory::read(pid, parts, &mut part).ok()? == part.len() => (word(&part, 0)?, word(&part, 8)?),
+        _ => return None,
+    };
+    let to = if name == 0 { None } else { address_at(pid, name, length) };
+    Some(Datagram { to, start })
+}
+
+/// A number of eight bytes, as both architectures have them.
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    let bytes = bytes.get(at..)?.first_chunk()?;
+    Some(u64::from_ne_bytes(*bytes))
+}
+
+/// The name that a message asks a resolver for.
+pub(super) fn question(notice: &Notice, datagram: &Datagram) -> Option<String> {
+    let (start, length) = datagram.start;
+    let length = usize::try_from(length).ok()?;
+    if !(question::SHORTEST..=question::LONGEST).contains(&length) {
+        return None;
+    }
+    let mut bytes = [0; question::LONGEST];
+    let bytes = bytes.get_mut(..length)?;
+    let read = memory::read(notice.pid, start, bytes).ok()?;
+    question::name(bytes.get(..read)?)
 }
 
 /// A string of another process, without its NUL. `None`: not readable, or longer than a path.

@@ -28,7 +28,7 @@ pub(super) struct Beside {
 
 impl Beside {
     /// Starts it. `work` runs in a copy of the supervisor, with the caller's rights, and returns what it noted.
-    pub(super) fn start(name: &CStr, work: impl FnOnce(&OwnedFd) -> io::Result<Option<Refusals>>) -> io::Result<Self> {
+    pub(super) fn start(name: &CStr, work: impl FnOnce(&OwnedFd) -> io::Result<Refusals>) -> io::Result<Self> {
         let (ours, theirs) = socket::stream_pair()?;
         match process::clone_into(0, None)? {
             Side::Parent { pid, pidfd } => Ok(Self {
@@ -40,7 +40,7 @@ impl Beside {
                 drop(ours);
                 let done = settle(name, &theirs)
                     .and_then(|()| work(&theirs))
-                    .and_then(|noted| noted.map_or(Ok(()), |noted| write(&theirs, &noted.encode())));
+                    .and_then(|noted| write(&theirs, &noted.encode()));
                 process::exit_now(i32::from(done.is_err()))
             }
         }
@@ -63,7 +63,7 @@ impl Beside {
         socket::send(self.socket.as_fd(), word, None)
     }
 
-    /// Ends it, and takes what it noted. Whoever it takes notes of must be gone.
+    /// Ends it, and takes what it noted. Whoever it takes notes of must be gone. `None`: it died, or did not answer in time.
     pub(super) fn finish(self) -> Option<Refusals> {
         let told = socket::send(self.socket.as_fd(), b"d", None).ok();
         let bytes = told.and_then(|()| self.read())?;

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use super::people::Person;
 use super::row::{Because, Denied, DeniedKind, Refusals, Subject};
 
 /// Rows in a report.
@@ -66,6 +67,29 @@ impl Book {
             count: 1,
         });
         self.places.insert(entry, self.rows.len() - 1);
+    }
+
+    pub(super) fn note(
+        &mut self,
+        kind: DeniedKind,
+        subject: Subject,
+        because: Because,
+        (nr, syscall): (u32, &str),
+        person: Person,
+    ) {
+        let entry = Entry {
+            kind,
+            subject,
+            program: person.program,
+            nr,
+        };
+        let details = Details {
+            because,
+            why: "",
+            syscall,
+            pid: person.pid,
+        };
+        self.add(entry, &details);
     }
 
     pub(super) fn into_refusals(self) -> Refusals {

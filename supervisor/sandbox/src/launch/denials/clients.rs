@@ -38,6 +38,19 @@ pub(super) fn borrow(person: &Person, number: u64) -> Option<Borrowed> {
     Some(Borrowed { socket, transport })
 }
 
+impl Borrowed {
+    pub(super) fn transport(&self) -> Transport {
+        self.transport
+    }
+
+    /// The port that the socket is connected to.
+    pub(super) fn peer_port(&self) -> Option<u16> {
+        // Whatever its kind: only its peer is asked for.
+        let socket = UdpSocket::from(self.socket.try_clone().ok()?);
+        socket.peer_addr().ok().map(|peer| peer.port())
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Clients(Vec<Client>);
 

@@ -1,16 +1,22 @@
 //! Could the caller have done it without the sandbox? Asked of the host, after the call has gone on.
 //!
-//! Nothing is opened but handles on paths. INVARIANT (nothing is set going): a path that leads through a mount that somebody else
-//! serves (automounts, FUSE, network filesystems) is not looked at: the command must not be able to make the host fetch things.
+//! Nothing is opened but handles on paths, and a directory to see whether it is empty. INVARIANT (nothing is set going): a
+//! path that leads through a mount that somebody else serves (automounts, FUSE, network filesystems) is not looked at: the
+//! command must not be able to make the host fetch things.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::want::Want;
-use crate::sys::look::{self, Last};
+use super::inside::held;
+use super::thing::Thing;
+use super::want::{By, Over, Target, UNCHANGED, Want};
+use crate::plan::SandboxPlan;
+use crate::sys::look::{self, Facts, Last};
+use crate::sys::process;
 
 /// Filesystems whose answers come from elsewhere.
 const SERVED: &[&str] = &[
@@ -20,43 +26,138 @@ const SERVED: &[&str] = &[
 #[derive(Debug)]
 pub(super) struct Host {
     served: Vec<PathBuf>,
+    /// Names that are taken while the run lasts: without it, nothing is there.
+    held: BTreeSet<PathBuf>,
+    caller: Caller,
+}
+
+/// Who we are, and so whoever started the run.
+#[derive(Debug)]
+struct Caller {
+    user: u32,
+    groups: Vec<u32>,
+}
+
+impl Caller {
+    fn new() -> Self {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let groups = status.lines().find_map(|line| line.strip_prefix("Groups:"));
+        let groups = groups.unwrap_or_default().split_ascii_whitespace();
+        Self {
+            user: process::geteuid(),
+            groups: groups
+                .filter_map(|group| group.parse().ok())
+                .chain([process::getegid()])
+                .collect(),
+        }
+    }
+
+    fn owns(&self, facts: &Facts) -> bool {
+        self.user == 0 || self.user == facts.uid
+    }
+
+    /// Can we give it to this user and group?
+    fn gives(&self, facts: &Facts, user: u32, group: u32) -> bool {
+        let keeps = user == UNCHANGED || (self.owns(facts) && user == facts.uid);
+        let ours = group == UNCHANGED || (self.owns(facts) && (group == facts.gid || self.groups.contains(&group)));
+        self.user == 0 || (keeps && ours)
+    }
 }
 
 impl Host {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(plan: &SandboxPlan) -> Self {
         let mounts = fs::read("/proc/self/mountinfo").unwrap_or_default();
         Self {
             served: mounts.split(|byte| *byte == b'\n').filter_map(served).collect(),
+            held: held(plan),
+            caller: Caller::new(),
         }
     }
 
     pub(super) fn could(&self, path: &Path, want: Want) -> bool {
-        if self.served.iter().any(|mount| path.starts_with(mount)) || is_about_a_process(path) {
+        if self.is_elsewhere(path) {
             return false;
         }
-        let there = |last| look::on_host(path, last).ok();
-        let may = |mode| there(Last::Follow).is_some_and(|handle| look::may(handle.as_fd(), mode));
+        let facts = |last| {
+            let found = self.there(path, last);
+            found.and_then(|handle| look::facts(handle.as_fd()).ok())
+        };
+        let kind = || facts(Last::Follow).map(|facts| facts.mode & libc::S_IFMT);
+        let may = |mode| {
+            let found = self.there(path, Last::Follow);
+            found.is_some_and(|handle| look::may(handle.as_fd(), mode))
+        };
         match want {
             Want::Read | Want::ReadOrMake => may(libc::R_OK),
-            Want::Execute => kind(path) == Some(libc::S_IFREG) && may(libc::X_OK),
-            Want::Look => there(Last::Itself).is_some(),
-            Want::Connect => kind(path) == Some(libc::S_IFSOCK) && may(libc::W_OK),
-            Want::Write => kind(path) != Some(libc::S_IFDIR) && may(libc::W_OK),
-            Want::Change => may(libc::W_OK),
-            Want::WriteOrMake => match kind(path) {
+            Want::Execute => kind() == Some(libc::S_IFREG) && may(libc::X_OK),
+            Want::Look => self.there(path, Last::Itself).is_some(),
+            Want::Connect => kind() == Some(libc::S_IFSOCK) && may(libc::W_OK),
+            Want::Write => kind() != Some(libc::S_IFDIR) && may(libc::W_OK),
+            Want::Change(By::Writer) => may(libc::W_OK),
+            Want::Change(By::Owner) => facts(Last::Follow).is_some_and(|facts| self.caller.owns(&facts)),
+            Want::Change(By::Giver { user, group }) => {
+                facts(Last::Follow).is_some_and(|facts| self.caller.gives(&facts, user, group))
+            }
+            Want::WriteOrMake => match kind() {
                 Some(libc::S_IFDIR) => false,
                 Some(_) => may(libc::W_OK),
-                None => self.takes_names(path),
+                None => self.takes(path, None),
             },
-            Want::Make | Want::MakeDir => there(Last::Itself).is_none() && self.takes_names(path),
-            Want::Replace => self.takes_names(path),
-            Want::Remove => there(Last::Itself).is_some() && self.takes_names(path),
+            Want::Make | Want::MakeDir | Want::Replace(Over::Nothing) => match facts(Last::Itself) {
+                Some(_) => false,
+                None => self.takes(path, None),
+            },
+            Want::Replace(over @ (Over::Anything | Over::Exchanged)) => match facts(Last::Itself) {
+                Some(old) => self.takes(path, Some(&old)),
+                None => over == Over::Anything && self.takes(path, None),
+            },
+            Want::Remove(target) => {
+                let fits = match (target, self.thing(path)) {
+                    (Target::File, Some(Thing::File)) | (Target::EmptyDir, Some(Thing::EmptyDir)) => true,
+                    (Target::Anything, Some(_)) => true,
+                    (Target::File | Target::EmptyDir, Some(_)) | (_, None) => false,
+                };
+                fits && facts(Last::Itself).is_some_and(|old| self.takes(path, Some(&old)))
+            }
         }
     }
 
-    fn takes_names(&self, path: &Path) -> bool {
-        let above = path.parent().and_then(|dir| look::on_host(dir, Last::Follow).ok());
-        above.is_some_and(|dir| look::may(dir.as_fd(), libc::W_OK | libc::X_OK))
+    /// What lies at a name.
+    pub(super) fn thing(&self, path: &Path) -> Option<Thing> {
+        let handle = self.there(path, Last::Itself)?;
+        Some(Thing::of(handle.as_fd(), path, &self.held))
+    }
+
+    pub(super) fn is_dir(&self, path: &Path) -> bool {
+        let facts = self
+            .there(path, Last::Follow)
+            .and_then(|handle| look::facts(handle.as_fd()).ok());
+        facts.is_some_and(|facts| facts.mode & libc::S_IFMT == libc::S_IFDIR)
+    }
+
+    fn is_elsewhere(&self, path: &Path) -> bool {
+        self.served.iter().any(|mount| path.starts_with(mount)) || is_about_a_process(path)
+    }
+
+    fn there(&self, path: &Path, last: Last) -> Option<OwnedFd> {
+        if self.is_elsewhere(path) || self.held.contains(path) {
+            return None;
+        }
+        look::on_host(path, last).ok()
+    }
+
+    /// Can a name be made here, or taken from what has it now?
+    fn takes(&self, path: &Path, old: Option<&Facts>) -> bool {
+        let above = path.parent().and_then(|dir| self.there(dir, Last::Follow));
+        above.is_some_and(|dir| {
+            // In a sticky directory others' names stay.
+            let free = |dir: Facts| {
+                dir.mode & libc::S_ISVTX == 0 || self.caller.owns(&dir) || old.is_none_or(|old| self.caller.owns(old))
+            };
+            look::may(dir.as_fd(), libc::W_OK | libc::X_OK)
+                && old.is_none_or(|old| !old.is_mount)
+                && look::facts(dir.as_fd()).is_ok_and(free)
+        })
     }
 
     /// Does a socket of this name without a file exist in our network namespace?
@@ -66,12 +167,6 @@ impl Host {
         let sockets = fs::read("/proc/self/net/unix").unwrap_or_default();
         sockets.split(|byte| *byte == b'\n').any(|line| line.ends_with(&wanted))
     }
-}
-
-/// Type of what a path leads to.
-fn kind(path: &Path) -> Option<u32> {
-    let handle = look::on_host(path, Last::Follow).ok()?;
-    look::facts(handle.as_fd()).ok().map(|facts| facts.mode & libc::S_IFMT)
 }
 
 /// Directories of processes have the same names on both sides, and are not the same.

@@ -2,6 +2,14 @@
 
 use super::*;
 
+fn host(served: &[&str], held: &[&Path]) -> Host {
+    Host {
+        served: served.iter().map(PathBuf::from).collect(),
+        held: held.iter().map(|path| path.to_path_buf()).collect(),
+        caller: Caller::new(),
+    }
+}
+
 #[test]
 fn mounts_that_somebody_else_serves_are_known() {
     let line = |kind: &str| format!("36 35 98:0 /a /mnt/a\\040b rw,noatime shared:1 - {kind} src rw");
@@ -17,11 +25,9 @@ fn mounts_that_somebody_else_serves_are_known() {
 
 #[test]
 fn a_served_mount_answers_nothing() {
-    let host = Host {
-        served: vec!["/etc".into()],
-    };
+    let host = host(&["/etc"], &[]);
     assert!(!host.could(Path::new("/etc/passwd"), Want::Read));
-    let host = Host { served: Vec::new() };
+    let host = self::host(&[], &[]);
     assert!(host.could(Path::new("/etc/passwd"), Want::Read));
     assert!(!host.could(Path::new("/etc/no-such-file"), Want::Read));
     assert!(!host.could(Path::new("/etc"), Want::Execute));
@@ -35,4 +41,62 @@ fn directories_of_processes_are_not_compared() {
     for path in ["/proc/sys/kernel/core_pattern", "/proc/kcore", "/process/1"] {
         assert!(!is_about_a_process(Path::new(path)), "{path}");
     }
+}
+
+#[test]
+fn what_fails_without_a_sandbox_was_not_possible() {
+    let dir = std::env::temp_dir().join(format!("glee-host-{}", std::process::id()));
+    let (file, full, empty, held) = (dir.join("file"), dir.join("full"), dir.join("empty"), dir.join("held"));
+    for made in [&full, &empty] {
+        fs::create_dir_all(made).expect("make a directory");
+    }
+    for made in [&file, &full.join("x"), &held] {
+        fs::write(made, "").expect("make a file");
+    }
+    let host = host(&[], &[&held]);
+    let could = |path: &Path, want| host.could(path, want);
+    let seen = [
+        could(&file, Want::Remove(Target::File)),
+        could(&empty, Want::Remove(Target::EmptyDir)),
+        could(&full, Want::Remove(Target::Anything)),
+        could(&held, Want::Make),
+        could(&held, Want::Replace(Over::Nothing)),
+        could(&file, Want::Replace(Over::Anything)),
+        could(&file, Want::Change(By::Owner)),
+    ];
+    let not = [
+        could(&empty, Want::Remove(Target::File)),
+        could(&file, Want::Remove(Target::EmptyDir)),
+        could(&full, Want::Remove(Target::EmptyDir)),
+        could(&held, Want::Remove(Target::Anything)),
+        could(&held, Want::Write),
+        could(&held, Want::Replace(Over::Exchanged)),
+        could(&file, Want::Replace(Over::Nothing)),
+        could(&dir.join("missing"), Want::Remove(Target::Anything)),
+    ];
+    fs::remove_dir_all(&dir).expect("remove a directory");
+    assert_eq!((seen, not), ([true; 7], [false; 8]));
+}
+
+#[test]
+fn an_ordinary_user_gives_nothing_away() {
+    let facts = |uid| Facts {
+        mode: libc::S_IFREG | 0o644,
+        uid,
+        gid: 7,
+        is_mount: false,
+    };
+    let user = Caller {
+        user: 1000,
+        groups: vec![1000, 7],
+    };
+    assert!(user.gives(&facts(1000), 1000, 7) && user.gives(&facts(1000), UNCHANGED, 1000));
+    assert!(user.gives(&facts(0), UNCHANGED, UNCHANGED));
+    assert!(!user.gives(&facts(1000), 0, UNCHANGED) && !user.gives(&facts(1000), UNCHANGED, 0));
+    assert!(!user.gives(&facts(0), 0, UNCHANGED));
+    let root = Caller {
+        user: 0,
+        groups: Vec::new(),
+    };
+    assert!(root.gives(&facts(1000), 0, 0));
 }

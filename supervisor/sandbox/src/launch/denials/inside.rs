@@ -7,11 +7,12 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::gone::Gone;
 use super::row::Because;
-use super::tree::{Found, Place, Tree};
+use super::thing::Thing;
+use super::tree::{Found, Place, Tree, without_dots};
 use super::want::Want;
 use crate::plan::{Access, Containment, MountStep, SandboxPlan};
 use crate::sys::landlock::{EXECUTE, READ_DIR, READ_FILE, WRITE_FILE};
@@ -31,6 +32,8 @@ pub(super) enum Judgement {
         because: Because,
         lasting: bool,
     },
+    /// Refused for want of the directories above, which the command can make; then it is none.
+    Climbs { path: PathBuf, above: PathBuf },
 }
 
 const PASSES: Judgement = Judgement::Passes { lasting: false };
@@ -59,7 +62,7 @@ impl<'a> Inside<'a> {
             tree: Tree::new(root),
             plan,
             writable: writable(plan),
-            placeholders: plan.placeholders.iter().map(|p| p.dir.join(&p.name)).collect(),
+            placeholders: held(plan),
             covered: plan.mounts.iter().filter_map(covered).collect(),
             gone: RefCell::default(),
         }
@@ -83,7 +86,7 @@ impl<'a> Inside<'a> {
                 if self.is_covered(&above) {
                     return refused(missing, Because::Covered, lasting);
                 }
-                if makes && missing.parent() == Some(above.path.as_path()) {
+                if makes && !has_dots(path) && missing.parent() == Some(above.path.as_path()) {
                     return match self.against_entry(&above, MAKE_REG) {
                         None => PASSES,
                         Some(because) => refused(missing, because, lasting),
@@ -92,6 +95,12 @@ impl<'a> Inside<'a> {
                 refused(missing, Because::Absent, lasting)
             }
         }
+    }
+
+    /// What lies at a name.
+    pub(super) fn thing(&self, path: &Path) -> Option<Thing> {
+        let (handle, path) = self.tree.handle(path, Last::Itself).ok()?;
+        (!self.placeholders.contains(&path)).then(|| Thing::of(handle.as_fd(), &path, &self.placeholders))
     }
 
     /// The usual case, with one look: reading what is granted, by its own name.
@@ -118,7 +127,7 @@ impl<'a> Inside<'a> {
         let no = |path: PathBuf, because| refused(path, because, lasting);
         if self.placeholders.contains(&found.path) {
             // To whom it only reads, nothing is there.
-            let writes = matches!(want, Want::Write | Want::WriteOrMake | Want::Change);
+            let writes = matches!(want, Want::Write | Want::WriteOrMake | Want::Change(_));
             return if writes {
                 no(found.path, Because::ReadOnly)
             } else {
@@ -137,10 +146,16 @@ impl<'a> Inside<'a> {
             Want::Read | Want::ReadOrMake => READ_FILE,
             Want::Write | Want::WriteOrMake => WRITE_FILE,
             Want::Execute => EXECUTE | READ_FILE,
-            Want::Change | Want::Look | Want::Connect | Want::Make | Want::MakeDir | Want::Replace | Want::Remove => 0,
+            Want::Change(_)
+            | Want::Look
+            | Want::Connect
+            | Want::Make
+            | Want::MakeDir
+            | Want::Replace(_)
+            | Want::Remove(_) => 0,
         };
-        let writes = matches!(want, Want::Write | Want::WriteOrMake | Want::Change);
-        if writes && is_dir && want != Want::Change {
+        let writes = matches!(want, Want::Write | Want::WriteOrMake | Want::Change(_));
+        if writes && is_dir && !matches!(want, Want::Change(_)) {
             return PASSES;
         }
         if writes && found.mount.read_only && (is_file || is_dir) {
@@ -156,7 +171,13 @@ impl<'a> Inside<'a> {
             Want::Read | Want::ReadOrMake => 4,
             Want::Write | Want::WriteOrMake => 2,
             Want::Execute => 1,
-            Want::Change | Want::Look | Want::Connect | Want::Make | Want::MakeDir | Want::Replace | Want::Remove => 0,
+            Want::Change(_)
+            | Want::Look
+            | Want::Connect
+            | Want::Make
+            | Want::MakeDir
+            | Want::Replace(_)
+            | Want::Remove(_) => 0,
         };
         if self.is_foreign(&found.facts, mode) {
             return no(found.path, Because::Owner);
@@ -191,7 +212,12 @@ impl<'a> Inside<'a> {
             Place::Missing { above, path: missing } => {
                 let because = match self.against_entry(&above, MAKE_REG) {
                     // What is missing above it, it can make as well.
-                    None if want == Want::MakeDir => return PASSES,
+                    None if want == Want::MakeDir => {
+                        return Judgement::Climbs {
+                            path: missing.join(name),
+                            above: above.path,
+                        };
+                    }
                     Some(Because::Covered) => Because::Covered,
                     Some(_) | None => Because::Absent,
                 };
@@ -209,13 +235,17 @@ impl<'a> Inside<'a> {
         match (want, &there) {
             // As without a sandbox: it exists already, or does not.
             (Want::Make | Want::MakeDir, Some(_)) => return Judgement::Passes { lasting },
-            (Want::Remove, None) => return refused(full, Because::Absent, lasting),
-            (Want::Remove | Want::Replace, Some(found)) if found.facts.is_mount => {
+            (Want::Remove(_), None) => return refused(full, Because::Absent, lasting),
+            (Want::Remove(_) | Want::Replace(_), Some(found)) if found.facts.is_mount => {
                 return refused(full, Because::Pinned, lasting);
             }
             _ => {}
         }
-        let right = if want == Want::Remove { REMOVE_FILE } else { MAKE_REG };
+        let right = if matches!(want, Want::Remove(_)) {
+            REMOVE_FILE
+        } else {
+            MAKE_REG
+        };
         match self.against_entry(&above, right) {
             Some(because) => refused(full, because, lasting),
             None => Judgement::Passes { lasting },
@@ -277,6 +307,11 @@ impl<'a> Inside<'a> {
     }
 }
 
+/// Names that are taken while the run lasts, and are not there without it.
+pub(super) fn held(plan: &SandboxPlan) -> BTreeSet<PathBuf> {
+    plan.placeholders.iter().map(|p| p.dir.join(&p.name)).collect()
+}
+
 fn refused(path: PathBuf, because: Because, lasting: bool) -> Judgement {
     Judgement::Refused { path, because, lasting }
 }
@@ -295,18 +330,6 @@ fn lies_in(path: &Path, tree: &Path) -> bool {
 
 fn has_dots(path: &Path) -> bool {
     path.as_os_str().as_bytes().windows(3).any(|part| part == b"/..")
-}
-
-/// With each `..` taken together with the name before it.
-fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            Component::Normal(_) | Component::RootDir | Component::CurDir | Component::Prefix(_) => plain.push(part),
-        }
-    }
-    plain
 }
 
 /// Where the command can change what names lead to.

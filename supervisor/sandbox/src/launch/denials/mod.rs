@@ -5,20 +5,27 @@
 
 mod address;
 mod arguments;
+mod attempts;
 mod beside;
 mod book;
 mod clients;
+mod climbs;
 mod full;
 mod gone;
 mod host;
 mod inside;
 mod listen;
+mod lookups;
+mod loopback;
 mod merge;
+mod net;
 mod noise;
 mod passed;
 mod people;
+mod question;
 pub(super) mod records;
 mod row;
+mod thing;
 mod tree;
 mod turns;
 mod want;
@@ -58,7 +65,7 @@ pub(super) struct Denials {
 pub(super) fn start_early(plan: &SandboxPlan, table: &Table) -> Result<Option<Denials>, LaunchError> {
     match plan.seccomp.map(|spec| spec.observe) {
         Some(Observe::Attempts | Observe::Everything) => start(plan, table),
-        Some(Observe::Nothing) | None => Ok(None),
+        Some(Observe::Nothing | Observe::Attributes) | None => Ok(None),
     }
 }
 
@@ -95,10 +102,10 @@ pub(super) fn answer_canary(questions: &OwnedFd, spec: &FilterSpec, table: &Tabl
     seccomp::refuse(questions.as_fd(), notice.id, errno).map(|()| true)
 }
 
-fn serve(plan: &SandboxPlan, spec: FilterSpec, table: &Table, socket: &OwnedFd) -> io::Result<Option<Refusals>> {
+fn serve(plan: &SandboxPlan, spec: FilterSpec, table: &Table, socket: &OwnedFd) -> io::Result<Refusals> {
     let (_, Some(questions)) = socket::receive(socket.as_fd(), Wait::Block)? else {
         // The run ended before there were any.
-        return Ok(None);
+        return Ok(Refusals::default());
     };
     let mut listener = Listener::new(questions, plan, spec, table);
     loop {
@@ -117,7 +124,7 @@ fn serve(plan: &SandboxPlan, spec: FilterSpec, table: &Table, socket: &OwnedFd) 
     }
     // Unread, it would make the end of the connection an error on the other side.
     socket::receive(socket.as_fd(), Wait::Block)?;
-    Ok(Some(listener.into_refusals()))
+    Ok(listener.into_refusals())
 }
 
 impl Denials {
@@ -157,7 +164,7 @@ impl Denials {
         }
     }
 
-    /// Ends it, and takes what it noted. Whoever could have asked must be gone.
+    /// Ends it, and takes what it noted. Whoever could have asked must be gone. `None`: what it noted is lost.
     pub(super) fn finish(self) -> Option<Refusals> {
         self.listener.finish()
     }

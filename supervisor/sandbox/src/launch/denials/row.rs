@@ -43,6 +43,8 @@ pub enum Subject {
     /// A unix socket without a file, by its name.
     Abstract(Vec<u8>),
     Address(SocketAddr),
+    /// A host, by a name that was to be looked up.
+    Host(String),
 }
 
 /// What stood in the way.
@@ -63,11 +65,13 @@ pub enum Because {
     Owner,
     /// There is no way there from this network namespace.
     Unreachable,
+    /// The address is one that leads out, but no door carries this port.
+    NoDoor,
     /// There was no room.
     Full,
 }
 
-const REASONS: [Because; 9] = [
+const REASONS: [Because; 10] = [
     Because::Filter,
     Because::Absent,
     Because::ReadOnly,
@@ -76,6 +80,7 @@ const REASONS: [Because; 9] = [
     Because::NotGranted,
     Because::Owner,
     Because::Unreachable,
+    Because::NoDoor,
     Because::Full,
 ];
 
@@ -100,7 +105,7 @@ pub struct Refusals {
     pub list: Vec<Denied>,
     /// Refusals beyond the list's bound.
     pub omitted: u64,
-    /// Refusals that the kernel counted and nobody could read.
+    /// Refusals that the kernel counted and nobody could read. 1 also stands for everything that somebody noted and could not tell.
     pub lost: u64,
     /// Calls that were looked at, refused or not.
     pub seen: u64,
@@ -133,6 +138,7 @@ impl Refusals {
                 Subject::Path(path) => (1, path.as_os_str().as_bytes().to_vec()),
                 Subject::Abstract(name) => (2, name.clone()),
                 Subject::Address(address) => (3, address.to_string().into_bytes()),
+                Subject::Host(name) => (4, name.clone().into_bytes()),
             };
             out.extend([kind as u8, because as u8, tag]);
             out.extend(row.pid.to_le_bytes());
@@ -229,6 +235,7 @@ impl<'a> Reader<'a> {
             1 => Subject::Path(OsString::from_vec(subject.to_vec()).into()),
             2 => Subject::Abstract(subject.to_vec()),
             3 => Subject::Address(std::str::from_utf8(subject).ok()?.parse().ok()?),
+            4 => Subject::Host(String::from_utf8(subject.to_vec()).ok()?),
             _ => return None,
         };
         Some(Denied {

@@ -50,7 +50,7 @@ impl Tree {
     }
 
     /// A handle, and the path without links.
-    fn handle(&self, path: &Path, last: Last) -> io::Result<(OwnedFd, PathBuf)> {
+    pub(super) fn handle(&self, path: &Path, last: Last) -> io::Result<(OwnedFd, PathBuf)> {
         if is_plain(path) {
             match self.plainly(path) {
                 // No link on the way, so this is its name.
@@ -112,10 +112,6 @@ impl Tree {
         let mut names = rest.components();
         let first = names.next().map(|name| name.as_os_str().to_owned()).unwrap_or_default();
         let left = names.as_path();
-        if rest.components().any(|c| matches!(c, Component::ParentDir)) {
-            // What lies above nothing is nowhere.
-            return Place::Unclear;
-        }
         let full = above.path.join(&first);
         let link = look::in_root(self.root.as_fd(), &full, Last::Itself).and_then(|h| look::link_of(h.as_fd()));
         match link {
@@ -128,11 +124,33 @@ impl Tree {
             }
             Ok(_) => Place::Unclear,
             Err(_) => Place::Missing {
-                path: above.path.join(rest),
+                path: missing(&full, left),
                 above,
             },
         }
     }
+}
+
+/// The path to name for what lies at `left` below a name that is not there. What leads out of it again is as far as it came.
+fn missing(first: &Path, left: &Path) -> PathBuf {
+    let path = without_dots(&first.join(left));
+    if path.starts_with(first) {
+        path
+    } else {
+        first.to_owned()
+    }
+}
+
+/// Each name once: no `.`, no empty names, and each `..` taken together with the name before it.
+pub(super) fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::Normal(_) | Component::RootDir | Component::CurDir | Component::Prefix(_) => plain.push(part),
+        }
+    }
+    plain
 }
 
 fn is_missing(error: &io::Error) -> bool {

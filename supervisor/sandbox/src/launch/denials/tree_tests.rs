@@ -48,6 +48,10 @@ fn what_is_missing_is_told_with_the_nearest_that_is_there() {
     assert_eq!(at("/link/c"), "missing /a/b/c below /a/b");
     assert_eq!(at("/a/dangling"), "missing /a/missing below /a");
     assert_eq!(at("/a/b/file/c"), "unclear");
+    assert_eq!(at("/a/x///y/./z"), "missing /a/x/y/z below /a");
+    assert_eq!(at("/a/x/../x/y"), "missing /a/x/y below /a");
+    // Out of what is not there, it leads nowhere.
+    assert_eq!(at("/a/x/../b/file"), "missing /a/x below /a");
     fs::remove_dir_all(dir).unwrap();
 }
 

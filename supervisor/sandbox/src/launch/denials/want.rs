@@ -2,7 +2,10 @@
 //!
 //! Pure.
 
-use crate::seccomp::Act;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::seccomp::{Act, Change};
 use crate::sys::look::Last;
 
 /// What is wanted of one path.
@@ -19,17 +22,49 @@ pub(super) enum Want {
     Make,
     /// Make a directory, and those above it if they are not there: programs begin with the last.
     MakeDir,
-    /// Put something under a name, whatever is there.
-    Replace,
-    Remove,
-    /// Change its mode or length.
-    Change,
+    /// Put something under a name.
+    Replace(Over),
+    Remove(Target),
+    /// Change its length, mode, owner, times or attributes.
+    Change(By),
     Execute,
     /// Know whether it is there.
     Look,
     /// Connect to a socket.
     Connect,
 }
+
+/// What may be under a name when something is put there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Over {
+    Anything,
+    Nothing,
+    /// Something must, and takes the other's place.
+    Exchanged,
+}
+
+/// What is to go away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target {
+    File,
+    EmptyDir,
+    Anything,
+}
+
+/// Who may change it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    Writer,
+    Owner,
+    /// Its owner, to these; `UNCHANGED` stays as it is.
+    Giver {
+        user: u32,
+        group: u32,
+    },
+}
+
+/// As `chown` writes it.
+pub(super) const UNCHANGED: u32 = u32::MAX;
 
 impl Want {
     /// Its letter in keys of what is remembered.
@@ -41,27 +76,84 @@ impl Want {
             Self::ReadOrMake => b'R',
             Self::Make => b'm',
             Self::MakeDir => b'M',
-            Self::Replace => b'p',
-            Self::Remove => b'd',
-            Self::Change => b'c',
+            Self::Replace(_) => b'p',
+            Self::Remove(_) => b'd',
+            Self::Change(_) => b'c',
             Self::Execute => b'x',
             Self::Look => b'l',
             Self::Connect => b's',
         }
     }
 
-    /// Is it the directory that must allow it, and not the file?
-    pub(super) fn is_about_the_name(self) -> bool {
+    /// Does its letter say everything about it?
+    pub(super) fn is_all(self) -> bool {
         match self {
-            Self::Make | Self::MakeDir | Self::Replace | Self::Remove => true,
+            Self::Replace(_) | Self::Remove(_) | Self::Change(_) => false,
             Self::Read
             | Self::Write
             | Self::WriteOrMake
             | Self::ReadOrMake
-            | Self::Change
+            | Self::Make
+            | Self::MakeDir
+            | Self::Execute
+            | Self::Look
+            | Self::Connect => true,
+        }
+    }
+
+    /// Is it the directory that must allow it, and not the file?
+    pub(super) fn is_about_the_name(self) -> bool {
+        match self {
+            Self::Make | Self::MakeDir | Self::Replace(_) | Self::Remove(_) => true,
+            Self::Read
+            | Self::Write
+            | Self::WriteOrMake
+            | Self::ReadOrMake
+            | Self::Change(_)
             | Self::Execute
             | Self::Look
             | Self::Connect => false,
+        }
+    }
+
+    /// Can it be done anywhere with a path that ends so?
+    pub(super) fn is_possible(self, ending: Ending) -> bool {
+        match ending {
+            Ending::Name => true,
+            Ending::Dot if self.is_about_the_name() => false,
+            Ending::Slash | Ending::Dot => match self {
+                Self::Read
+                | Self::Look
+                | Self::Change(_)
+                | Self::MakeDir
+                | Self::Replace(_)
+                | Self::Remove(Target::EmptyDir | Target::Anything) => true,
+                Self::Write
+                | Self::WriteOrMake
+                | Self::ReadOrMake
+                | Self::Make
+                | Self::Remove(Target::File)
+                | Self::Execute
+                | Self::Connect => false,
+            },
+        }
+    }
+}
+
+/// How a path ends: with a slash or `.` only a directory is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    Name,
+    Slash,
+    Dot,
+}
+
+impl Ending {
+    pub(super) fn of(path: &Path) -> Self {
+        match path.as_os_str().as_bytes() {
+            [.., b'/', b'.'] => Self::Dot,
+            [_, .., b'/'] => Self::Slash,
+            _ => Self::Name,
         }
     }
 }
@@ -69,19 +161,62 @@ impl Want {
 /// What a call wants of its first and second path. `None` where a path does not matter.
 pub(super) fn of(act: Act, args: &[u64; 6]) -> [Option<(Want, Last)>; 2] {
     match act {
-        Act::Open { flags } => [
-            open(args.get(usize::from(flags)).map_or(0, |v| *v as libc::c_int)),
-            None,
-        ],
+        Act::Open { flags } => [open(word(args, flags) as libc::c_int), None],
         Act::Create => [Some((Want::WriteOrMake, Last::Follow)), None],
         Act::Execute => [Some((Want::Execute, Last::Follow)), None],
-        Act::Remove => [Some((Want::Remove, Last::Itself)), None],
+        Act::Remove => [Some((Want::Remove(Target::File), Last::Itself)), None],
+        Act::RemoveDir => [Some((Want::Remove(Target::EmptyDir), Last::Itself)), None],
+        Act::RemoveEither { flags } => {
+            let target = if word(args, flags) & libc::AT_REMOVEDIR as u32 == 0 {
+                Target::File
+            } else {
+                Target::EmptyDir
+            };
+            [Some((Want::Remove(target), Last::Itself)), None]
+        }
         Act::Make => [Some((Want::Make, Last::Itself)), None],
         Act::MakeDir => [Some((Want::MakeDir, Last::Itself)), None],
-        Act::Rename => [Some((Want::Remove, Last::Itself)), Some((Want::Replace, Last::Itself))],
+        Act::Rename { flags } => {
+            let over = over(flags.map_or(0, |flags| word(args, flags)));
+            [
+                Some((Want::Remove(Target::Anything), Last::Itself)),
+                Some((Want::Replace(over), Last::Itself)),
+            ]
+        }
         Act::Link => [Some((Want::Look, Last::Itself)), Some((Want::Make, Last::Itself))],
-        Act::Change => [Some((Want::Change, Last::Follow)), None],
+        Act::Change(change) => [Some((Want::Change(by(change, args)), Last::Follow)), None],
+        Act::ChangeItself(change) => [Some((Want::Change(by(change, args)), Last::Itself)), None],
         Act::Look => [Some((Want::Look, Last::Itself)), None],
+    }
+}
+
+/// An argument that the kernel reads as 32 bits.
+fn word(args: &[u64; 6], arg: u8) -> u32 {
+    args.get(usize::from(arg)).map_or(0, |value| *value as u32)
+}
+
+fn over(flags: u32) -> Over {
+    if flags & libc::RENAME_NOREPLACE != 0 {
+        Over::Nothing
+    } else if flags & libc::RENAME_EXCHANGE != 0 {
+        Over::Exchanged
+    } else {
+        Over::Anything
+    }
+}
+
+fn by(change: Change, args: &[u64; 6]) -> By {
+    match change {
+        Change::Contents => By::Writer,
+        Change::Mode => By::Owner,
+        Change::Owner { user } => By::Giver {
+            user: word(args, user),
+            group: word(args, user + 1),
+        },
+        Change::Times { pointer } => match args.get(usize::from(pointer)) {
+            Some(0) | None => By::Writer,
+            Some(_) => By::Owner,
+        },
     }
 }
 
@@ -108,3 +243,7 @@ fn open(flags: libc::c_int) -> Option<(Want, Last)> {
     };
     Some((want, last))
 }
+
+#[cfg(test)]
+#[path = "want_tests.rs"]
+mod tests;

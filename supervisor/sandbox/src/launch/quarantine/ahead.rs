@@ -1,10 +1,12 @@
-//! Large indexes, read while the sandbox is still being built, so that nobody waits for it when the command has ended.
+//! Indexes as they were when the run began, and what is in the large ones, read while the sandbox is still being built, so
+//! that nobody waits for it when the command has ended.
 //!
 //! INVARIANT: what was read ahead counts only if the index is the same inode, not changed since the run began by its own time,
 //! which nobody inside can set. What the command does while it is being read makes it void.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fs;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
@@ -16,11 +18,13 @@ use crate::sys::path;
 
 /// Smaller ones are read in no time.
 const LARGE: u64 = 128 << 10;
+/// How the names of a split index's parts begin.
+const PART: &[u8] = b"sharedindex.";
 
-/// The gitlinks of large indexes as they were.
+/// The indexes as they were, with the gitlinks of large ones.
 #[derive(Debug, Default)]
 pub(in crate::launch) struct Ahead {
-    known: BTreeMap<PathBuf, (Facts, Vec<PathBuf>)>,
+    known: BTreeMap<PathBuf, (Facts, Option<Vec<PathBuf>>)>,
     since: Option<Since>,
 }
 
@@ -29,10 +33,11 @@ impl Ahead {
         let read = |index: &Path| {
             let file = path::open_held(index).ok()?;
             let before = dir::facts_at(file.as_fd(), OsStr::new("")).ok()?;
-            if before.size < LARGE || dir::habits_of(file.as_fd()).ok()?.0 != Times::Tell {
+            if dir::habits_of(file.as_fd()).ok()?.0 != Times::Tell {
                 return None;
             }
-            Some((before, gitlinks::of_held(file.as_fd())?))
+            let large = before.size >= LARGE;
+            Some((before, large.then(|| gitlinks::of_held(file.as_fd())).flatten()))
         };
         let known = repositories.iter().filter_map(|repository| {
             let index = &repository.index;
@@ -49,12 +54,43 @@ impl Ahead {
         self.unchanged(index).or_else(|| gitlinks(index))
     }
 
+    /// Since when a change is the run's, by clocks as they stand now.
+    pub(super) fn since(&self) -> Option<Since> {
+        Some(self.since?.corrected())
+    }
+
+    /// Does an index say what it said before, whatever that is?
+    pub(super) fn says_the_same(&self, index: &Path) -> bool {
+        self.same(index).is_some() && self.parts_are_old(index).unwrap_or(false)
+    }
+
     fn unchanged(&self, index: &Path) -> Option<Vec<PathBuf>> {
+        self.same(index)?.clone()
+    }
+
+    /// What was read of an index that is the same since.
+    fn same(&self, index: &Path) -> Option<&Option<Vec<PathBuf>>> {
         let (before, links) = self.known.get(index)?;
         let file = path::open_held(index).ok()?;
         let now = dir::facts_at(file.as_fd(), OsStr::new("")).ok()?;
-        let old = !self.since?.corrected().covers(now.changed);
-        (old && now == *before).then(|| links.clone())
+        let old = !self.since()?.covers(now.changed);
+        (old && now == *before).then_some(links)
+    }
+
+    /// A split index has the rest of itself beside it, under names that git does not check.
+    fn parts_are_old(&self, index: &Path) -> Option<bool> {
+        let since = self.since()?;
+        let beside = index.parent()?;
+        let held = path::open_exact(beside).ok()?;
+        for entry in fs::read_dir(beside).ok()? {
+            let name = entry.ok()?.file_name();
+            if name.as_encoded_bytes().starts_with(PART)
+                && since.covers(dir::facts_at(held.as_fd(), &name).ok()?.changed)
+            {
+                return Some(false);
+            }
+        }
+        Some(true)
     }
 }
 

@@ -1,19 +1,20 @@
-//! Takes the arms of one git directory: hooks, configuration, pointers to another directory.
+//! Takes the arms of one git directory: hooks, configuration, remotes, pointers to another directory, links.
 //!
 //! The directory is the caller's own, but the command chose its modes: what cannot be opened or changed is opened up for as
 //! long as that takes. INVARIANT: everything is reached from the tree's own handle, beneath it, through no link.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, Permissions};
+use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use super::Disarmed;
 use super::harmless::harmless_part;
+use super::links;
 use crate::launch::placeholders::is_placeholder;
+use crate::sys::opened::{Opened, Purpose};
 use crate::sys::path;
 
 /// Appended to a name that is set aside.
@@ -23,85 +24,27 @@ const LARGEST: usize = 64 * 1024;
 /// Names in a git directory that lead git elsewhere.
 const POINTERS: [&str; 2] = ["commondir", "config.worktree"];
 
-/// What a directory is opened for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
-    List,
-    Change,
-}
-
-impl Purpose {
-    fn bits(self) -> u32 {
-        match self {
-            Self::List => 0o500,
-            Self::Change => 0o700,
-        }
-    }
-}
-
-/// An open directory that gets its own mode back in the end.
-#[derive(Debug)]
-pub(super) struct Opened {
-    fd: OwnedFd,
-    mode: Option<u32>,
-}
-
-impl Opened {
-    pub(super) fn beneath(root: BorrowedFd<'_>, dir: &Path, purpose: Purpose) -> io::Result<Self> {
-        let held = path::open_beneath(root, dir)?;
-        let stat = path::lstat_at(held.as_fd(), OsStr::new(""))?;
-        if !stat.is_dir() {
-            return Err(io::ErrorKind::NotADirectory.into());
-        }
-        let bits = stat.mode & 0o7777;
-        let narrow = bits & purpose.bits() != purpose.bits();
-        if narrow {
-            chmod(held.as_fd(), bits | purpose.bits())?;
-        }
-        let mode = narrow.then_some(bits);
-        // From here on dropping gives the mode back.
-        let mut opened = Self { fd: held, mode };
-        opened.fd = path::open_dir_beneath(opened.fd.as_fd(), Path::new("."))?;
-        Ok(opened)
-    }
-
-    pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
-    }
-
-    /// Its entries. An error ends the list.
-    pub(super) fn entries(&self) -> impl Iterator<Item = fs::DirEntry> {
-        let here = format!("/proc/self/fd/{}", self.fd.as_raw_fd());
-        fs::read_dir(here).into_iter().flatten().flatten()
-    }
-}
-
-impl Drop for Opened {
-    fn drop(&mut self) {
-        if let Some(mode) = self.mode {
-            // What stays too wide is the owner's all the same.
-            let _ = chmod(self.fd.as_fd(), mode);
-        }
-    }
-}
-
-fn chmod(held: BorrowedFd<'_>, mode: u32) -> io::Result<()> {
-    let name = format!("/proc/self/fd/{}", held.as_raw_fd());
-    fs::set_permissions(name, Permissions::from_mode(mode))
-}
+/// Directories in a git directory whose content git runs, or takes for the way to another repository.
+const HOLDERS: [&str; 4] = ["hooks", "modules", "remotes", "branches"];
 
 /// Disarms the `.git` of `dir` (relative to `tree`), if there is one.
 pub(super) fn dot_git(tree: &Path, dir: &Path, out: &mut Disarmed) {
     let name = OsStr::new(".git");
     let full = tree.join(dir).join(name);
     let Ok(root) = path::open_exact(tree) else { return };
-    let Ok(parent) = path::open_beneath(root.as_fd(), dir) else {
-        return;
+    let parent = match Opened::beneath(root.as_fd(), dir, Purpose::List) {
+        Ok(parent) => parent,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return out.armed.push(full),
+        Err(_) => return,
     };
     match path::lstat_at(parent.as_fd(), name) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => out.armed.push(full),
         Err(_) => {}
         Ok(stat) if stat.is_placeholder_socket() => {}
-        Ok(stat) if stat.is_dir() => git_dir(tree, &dir.join(name), out),
+        Ok(stat) if stat.is_dir() => {
+            git_dir(tree, &dir.join(name), out);
+            links::aside(&full, |_, _| false, out);
+        }
         // A pointer or a link to a git directory of the command's choosing.
         Ok(_) => out.note(full, rename_in(tree, dir, name)),
     }
@@ -112,16 +55,14 @@ pub(super) fn git_dir(tree: &Path, dir: &Path, out: &mut Disarmed) {
     let full = tree.join(dir);
     let open = |root: OwnedFd| Opened::beneath(root.as_fd(), dir, Purpose::Change);
     let Ok(git) = path::open_exact(tree).and_then(open) else {
-        if full.symlink_metadata().is_ok() {
-            out.armed.push(full);
+        match full.symlink_metadata() {
+            Err(error) if error.kind() != io::ErrorKind::PermissionDenied => {}
+            Ok(_) | Err(_) => out.armed.push(full),
         }
         return;
     };
-    for name in POINTERS
-        .into_iter()
-        .chain(["hooks"])
-        .filter(|name| is_armed(&git, &full, name))
-    {
+    let arms = POINTERS.into_iter().chain(HOLDERS);
+    for name in arms.filter(|name| is_armed(&git, &full, name)) {
         out.note(full.join(name), set_aside(git.as_fd(), OsStr::new(name)));
     }
     if let Some(harmless) = less_harmful(git.as_fd()) {
@@ -150,14 +91,23 @@ pub(super) fn bare(tree: &Path, out: &mut Disarmed) {
     let there = |name: &str| path::lstat_at(git.as_fd(), OsStr::new(name)).is_ok();
     let is_git = there("HEAD") && (there("commondir") || (there("objects") && there("refs")));
     let armed = || {
-        POINTERS
-            .into_iter()
-            .chain(["hooks"])
-            .any(|name| is_armed(&git, tree, name))
+        let mut arms = POINTERS.into_iter().chain(HOLDERS);
+        arms.any(|name| is_armed(&git, tree, name))
     };
     if is_git && (armed() || less_harmful(git.as_fd()).is_some()) {
         out.note(tree.join("HEAD"), set_aside(git.as_fd(), OsStr::new("HEAD")));
     }
+}
+
+/// Is this a name in a git directory by which one could make git run or read something?
+pub(super) fn is_arm(name: &OsStr) -> bool {
+    let mut arms = POINTERS.iter().chain(&HOLDERS).chain(&["config"]);
+    arms.any(|arm| {
+        name.as_encoded_bytes()
+            .strip_suffix(b".lock")
+            .unwrap_or(name.as_encoded_bytes())
+            == arm.as_bytes()
+    })
 }
 
 /// Does this name in a git directory make git run or read something?
@@ -165,15 +115,13 @@ fn is_armed(git: &Opened, full: &Path, name: &str) -> bool {
     if path::lstat_at(git.as_fd(), OsStr::new(name)).is_err() || is_placeholder(&full.join(name)).is_some() {
         return false;
     }
-    if name != "hooks" {
+    if !HOLDERS.contains(&name) {
         return true;
     }
     // Is there anything but git's own samples? What is not a directory, or cannot be opened, counts as such.
-    Opened::beneath(git.as_fd(), Path::new(name), Purpose::List).map_or(true, |hooks| {
-        hooks
-            .entries()
-            .any(|entry| !entry.file_name().as_encoded_bytes().ends_with(b".sample"))
-    })
+    let sample = |entry: &fs::DirEntry| name == "hooks" && entry.file_name().as_encoded_bytes().ends_with(b".sample");
+    Opened::beneath(git.as_fd(), Path::new(name), Purpose::List)
+        .map_or(true, |dir| dir.entries().any(|entry| !sample(&entry)))
 }
 
 /// The harmless part of a configuration that says more than that.

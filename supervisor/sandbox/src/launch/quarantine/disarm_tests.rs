@@ -1,6 +1,9 @@
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::PathBuf;
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+
 use super::*;
 
 struct Tree(PathBuf);

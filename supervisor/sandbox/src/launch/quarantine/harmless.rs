@@ -65,6 +65,8 @@ fn harmless_keys(header: &str) -> &'static [&'static str] {
         ],
         "user" => &["name", "email"],
         "remote" => &["url", "fetch"],
+        // As `git submodule init` writes them. How to update it (`!command`) is not among them.
+        "submodule" => &["url", "active"],
         "branch" => &["remote", "merge", "rebase"],
         "extensions" => &["objectformat", "refstorage"],
         _ => &[],

@@ -7,6 +7,7 @@ const FRESH: &str =
 fn a_configuration_as_git_writes_it_is_left_alone() {
     let cloned = format!(
         "{FRESH}[remote \"origin\"]\n\turl = https://example.com/x.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n\
+         [submodule \"lib\"]\n\tactive = true\n\turl = https://example.com/lib.git\n\
          [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n[user]\n\tname = A\n\temail = a@example.com\n"
     );
     assert_eq!(harmless_part(FRESH), FRESH);
@@ -28,6 +29,7 @@ fn what_makes_git_run_or_read_something_is_left_out() {
         "[filter \"x\"]\n\tclean = evil\n",
         "[diff \"x\"]\n\ttextconv = evil\n",
         "[remote \"o\"]\n\tuploadpack = evil\n",
+        "[submodule \"o\"]\n\tupdate = !evil\n",
         "[extensions]\n\tworktreeConfig = true\n",
         "[remote \"origin\"] uploadpack = evil #]\n\turl = .\n",
         "[remote \"a\"] [core] fsmonitor = evil ; \"]\n",

@@ -1,5 +1,6 @@
 //! Whose calls the filter asks about, and who answers: the supervisor those of the canaries, the listener those of the command.
 
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use super::Supervisor;
@@ -7,7 +8,43 @@ use crate::launch::denials::{self, Denials};
 use crate::launch::outcome::LaunchError;
 use crate::receipt::{Answer, Receipt};
 
+/// A file that was opened in the sandbox's Landlock domain, and keeps that alive although nobody is left in it: the kernel says its
+/// last word about a domain when that goes, and it must not go before somebody is ready to hear it.
+pub(in crate::launch) struct Domain {
+    _file: OwnedFd,
+}
+
+impl Domain {
+    pub(super) fn new(file: OwnedFd) -> Self {
+        Self { _file: file }
+    }
+}
+
+/// Did the filter ask about a call of the command?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::launch) enum Asked {
+    Nothing,
+    Something,
+}
+
+/// What is left of a run besides its outcome.
+pub(in crate::launch) struct Rest {
+    pub(in crate::launch) domain: Option<Domain>,
+    pub(in crate::launch) asked: Asked,
+}
+
 impl Supervisor<'_> {
+    pub(super) fn rest(&mut self) -> Rest {
+        Rest {
+            domain: self.domain.take(),
+            // No call that the filter asks about goes on before there is a listener.
+            asked: match self.denials {
+                None => Asked::Nothing,
+                Some(_) => Asked::Something,
+            },
+        }
+    }
+
     /// Answers a call of a canary. One of the command is for the listener, which is started for it if there is none yet.
     pub(super) fn answer(&mut self) -> Result<(), LaunchError> {
         let lost = |error| LaunchError::step("supervise", error);

@@ -18,6 +18,7 @@ fn rows(refusals: &Refusals) -> Vec<(DeniedKind, String, &str, &str, u64)> {
         Subject::Path(path) => path.display().to_string(),
         Subject::Call => "call".to_owned(),
         Subject::Abstract(_) | Subject::Address(_) => "?".to_owned(),
+        Subject::Host(name) => name.clone(),
     };
     let mut rows = Vec::new();
     for row in &refusals.list {

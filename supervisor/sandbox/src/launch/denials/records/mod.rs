@@ -66,7 +66,7 @@ impl Records {
         let records = audit::follow().map_err(NoRecords::Refused)?;
         let switch = Switch::on()?;
         let name = maker.as_bytes().to_vec();
-        let work = |socket: &OwnedFd| serve(Collector::new(table, name), socket).map(Some);
+        let work = |socket: &OwnedFd| serve(Collector::new(table, name), socket);
         let reader = Beside::start(c"glee-records", work).map_err(NoRecords::Refused)?;
         reader.hand_over(records.as_fd()).map_err(NoRecords::Refused)?;
         Ok(Some(Self { reader, maker, switch }))
@@ -95,7 +95,10 @@ impl Records {
     pub(in crate::launch) fn finish(self, noted: Refusals) -> Refusals {
         match self.reader.finish() {
             Some(recorded) => merge(noted, recorded),
-            None => noted,
+            None => Refusals {
+                lost: noted.lost + 1,
+                ..noted
+            },
         }
     }
 }

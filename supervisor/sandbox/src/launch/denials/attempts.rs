@@ -1,0 +1,223 @@
+//! Calls about paths: what the sandbox will refuse of them, and whether the caller could have done the same without it.
+//!
+//! INVARIANT (no oracle): the host is looked at after the call has gone on, so nobody inside can time what is there.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use super::arguments;
+use super::host::Host;
+use super::inside::Judgement;
+use super::listen::Listener;
+use super::noise::is_noise;
+use super::row::{Because, DeniedKind, Subject};
+use super::thing::{Deed, Thing};
+use super::want::{self, Ending, Want};
+use crate::seccomp::{Act, Place};
+use crate::sys::look::Last;
+use crate::sys::seccomp::{self, Notice};
+
+/// A refusal foreseen, to be compared with what the caller could do outside.
+#[derive(Debug)]
+pub(super) struct Foreseen {
+    path: PathBuf,
+    because: Because,
+    want: Want,
+    ending: Ending,
+    /// The key under which to remember that it is no refusal of ours.
+    key: Option<Vec<u8>>,
+}
+
+/// What is wanted of one path.
+struct Asked {
+    path: PathBuf,
+    want: Want,
+    last: Last,
+}
+
+/// Two names that one call is about.
+pub(super) struct Pair {
+    deed: Deed,
+    from: Side,
+    to: Side,
+}
+
+/// What lies at a name is asked where the call would find it.
+enum Side {
+    /// Inside nothing stands in the way.
+    Inside(PathBuf, Option<Thing>),
+    Outside(PathBuf),
+}
+
+impl Pair {
+    fn is_possible(&self, host: &Host) -> bool {
+        let [from, to] = [&self.from, &self.to].map(|side| match side {
+            Side::Inside(path, thing) => (path.as_path(), *thing),
+            Side::Outside(path) => (path.as_path(), host.thing(path)),
+        });
+        self.deed.is_possible(from, to)
+    }
+}
+
+impl Listener<'_> {
+    /// A call that opens, makes, changes, moves or removes.
+    pub(super) fn attempt(
+        &mut self,
+        notice: &Notice,
+        (nr, name): (u32, &str),
+        act: Act,
+        places: [Option<Place>; 2],
+    ) -> io::Result<()> {
+        if matches!(act, Act::Open { .. } | Act::Create) && self.files.are_full(notice.pid) {
+            let person = self.people.who(notice.pid);
+            self.note_limit("open_files", (nr, name), person);
+        }
+        let [first, second] = want::of(act, &notice.args);
+        let [place, other] = places;
+        let asked = |want: Option<(Want, Last)>, place: Option<Place>| {
+            let ((want, last), place) = (want?, place?);
+            let path = arguments::path(notice, place)?;
+            Some(Asked { path, want, last })
+        };
+        let (first, second) = (asked(first, place), asked(second, other));
+        let mut foresee = |asked: &Option<Asked>| {
+            let asked = asked.as_ref()?;
+            self.foresee(notice, asked.path.clone(), asked.want, asked.last)
+        };
+        let foreseen = [foresee(&first), foresee(&second)];
+        let pair = match (&first, &second) {
+            (Some(from), Some(to)) => self.pair(notice, [from, to], &foreseen),
+            (Some(_) | None, _) => None,
+        };
+        let climb = self.climbs.begun().map(|climb| (climb, self.people.who(notice.pid)));
+        self.conclude(notice, (nr, name), foreseen.into_iter().flatten().collect(), pair)?;
+        if let Some((climb, person)) = climb
+            && self.host().could(&climb.path, Want::MakeDir)
+        {
+            self.climbs.hold(climb, (nr, name), person);
+        }
+        Ok(())
+    }
+
+    /// Of a call about two names of which one is refused: what it takes of both. Looked up before the call goes on.
+    fn pair(&mut self, notice: &Notice, asked: [&Asked; 2], foreseen: &[Option<Foreseen>; 2]) -> Option<Pair> {
+        if foreseen.iter().all(Option::is_none) {
+            return None;
+        }
+        let [from, to] = asked;
+        let bare = asked.iter().all(|asked| Ending::of(&asked.path) == Ending::Name);
+        let deed = if let Want::Replace(over) = to.want {
+            if bare { Deed::Move(over) } else { Deed::MoveDir(over) }
+        } else {
+            Deed::Link
+        };
+        let inside = self.inside(notice);
+        let side = |asked: &Asked, foreseen: &Option<Foreseen>| match foreseen {
+            Some(foreseen) => Side::Outside(foreseen.path.clone()),
+            None => Side::Inside(asked.path.clone(), inside.and_then(|inside| inside.thing(&asked.path))),
+        };
+        let [first, second] = foreseen;
+        Some(Pair {
+            deed,
+            from: side(from, first),
+            to: side(to, second),
+        })
+    }
+
+    /// Asks the sandbox. `None`: nothing of ours stands in the way, or it cannot be known.
+    pub(super) fn foresee(&mut self, notice: &Notice, path: PathBuf, want: Want, last: Last) -> Option<Foreseen> {
+        if want == Want::Execute {
+            self.people.forget(notice.pid);
+        }
+        let ending = Ending::of(&path);
+        if !want.is_possible(ending) {
+            return None;
+        }
+        let mut key = vec![want.letter(), u8::from(last == Last::Follow)];
+        key.extend(path.as_os_str().as_bytes());
+        if self.passed.contains(&key) {
+            return None;
+        }
+        let inside = self.inside(notice)?;
+        match inside.judge(&path, want, last) {
+            Judgement::Climbs { path, above } => {
+                self.climbs.begin(path, above);
+                None
+            }
+            Judgement::Passes { lasting } => {
+                if want == Want::MakeDir {
+                    self.climbs.made(&path);
+                }
+                if lasting {
+                    self.passed.insert(key);
+                }
+                None
+            }
+            Judgement::Refused { path, because, lasting } => Some(Foreseen {
+                path,
+                because,
+                want,
+                ending,
+                key: (lasting && want.is_all()).then_some(key),
+            }),
+        }
+    }
+
+    /// Lets the call go on, then notes what the caller could have done without the sandbox.
+    pub(super) fn conclude(
+        &mut self,
+        notice: &Notice,
+        (nr, name): (u32, &str),
+        foreseen: Vec<Foreseen>,
+        pair: Option<Pair>,
+    ) -> io::Result<()> {
+        if foreseen.is_empty() {
+            return self.proceed(notice);
+        }
+        let person = self.people.who(notice.pid);
+        let meant = seccomp::is_waiting(self.fd.as_fd(), notice.id);
+        self.proceed(notice)?;
+        if !meant {
+            return Ok(());
+        }
+        let host = self.host();
+        // Only what would have succeeded whole.
+        let ours = foreseen.iter().all(|foreseen| foreseen.was_possible(host))
+            && pair.is_none_or(|pair| pair.is_possible(host));
+        for foreseen in foreseen {
+            let kind = kind(foreseen.want, foreseen.because);
+            if ours && !is_noise(kind, &foreseen.path) {
+                let subject = Subject::Path(foreseen.path);
+                self.note(kind, subject, foreseen.because, (nr, name), person.clone());
+            } else if let Some(key) = foreseen.key {
+                self.passed.insert(key);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Foreseen {
+    fn was_possible(&self, host: &Host) -> bool {
+        let is_dir = || self.ending == Ending::Name || self.want.is_about_the_name() || host.is_dir(&self.path);
+        host.could(&self.path, self.want) && is_dir()
+    }
+}
+
+fn kind(want: Want, because: Because) -> DeniedKind {
+    match want {
+        Want::Connect => DeniedKind::Unix,
+        Want::Write
+        | Want::WriteOrMake
+        | Want::Make
+        | Want::MakeDir
+        | Want::Replace(_)
+        | Want::Remove(_)
+        | Want::Change(_) => DeniedKind::Write,
+        Want::Read | Want::ReadOrMake | Want::Look | Want::Execute if because == Because::Absent => DeniedKind::Hidden,
+        Want::Read | Want::ReadOrMake | Want::Look => DeniedKind::Read,
+        Want::Execute => DeniedKind::Execute,
+    }
+}

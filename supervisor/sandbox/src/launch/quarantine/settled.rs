@@ -1,0 +1,90 @@
+//! Was a repository here before the run, as it is now? By the times of its inodes, which nobody inside can set.
+//!
+//! For repositories beyond the look at the start, where nothing that the run did calls for more. What cannot be told is
+//! not settled.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::launch::changes::Since;
+use crate::survey::{common_dir_of, git_dir_of};
+use crate::sys::dir::{self, FileKind, Times};
+use crate::sys::path;
+
+/// What in a git directory makes git run or read something.
+const ARMS: [&str; 4] = ["config", "hooks", "commondir", "config.worktree"];
+
+/// Is every name on the way to `inside` (relative to `tree`) as old, up to the first that is no directory?
+pub(super) fn way_is_old(tree: &Path, inside: &Path, since: Since) -> bool {
+    let Ok(mut here) = path::open_exact(tree) else {
+        return false;
+    };
+    if !dir::habits_of(here.as_fd()).is_ok_and(|(times, _)| times == Times::Tell) {
+        return false;
+    }
+    for name in inside.iter() {
+        match step(&here, name) {
+            Some((_, changed)) if since.covers(changed) => return false,
+            Some((FileKind::Dir, _)) => {}
+            Some(_) => return true,
+            None => return false,
+        }
+        match path::open_beneath(here.as_fd(), Path::new(name)) {
+            Ok(next) => here = next,
+            Err(_) => return false,
+        }
+    }
+    true
+}
+
+fn step(here: &OwnedFd, name: &OsStr) -> Option<(FileKind, Duration)> {
+    let facts = dir::facts_at(here.as_fd(), name).ok()?;
+    Some((facts.kind, facts.changed))
+}
+
+/// Was the repository in `dir` (relative to `tree`) there before, with the arms it has?
+pub(super) fn is_settled(tree: &Path, dir: &Path, since: Since) -> bool {
+    if !way_is_old(tree, &dir.join(".git"), since) {
+        return false;
+    }
+    let Some(git) = git_dir_of(&tree.join(dir)) else {
+        return false;
+    };
+    let common = common_dir_of(&git);
+    std::iter::once(git).chain(common).all(|git| arms_are_old(&git, since))
+}
+
+fn arms_are_old(git: &Path, since: Since) -> bool {
+    let hooks = git.join("hooks");
+    let inside: Option<Vec<PathBuf>> = match fs::symlink_metadata(&hooks) {
+        Ok(meta) if meta.is_dir() => fs::read_dir(&hooks)
+            .and_then(|list| list.map(|entry| Ok(entry?.path())).collect())
+            .ok(),
+        // A link, or nothing that git writes.
+        Ok(_) => None,
+        Err(_) => Some(Vec::new()),
+    };
+    let Some(inside) = inside else { return false };
+    let names = ARMS.iter().map(|name| git.join(name)).chain(inside);
+    names.chain([git.to_owned()]).all(|path| is_old(&path, since))
+}
+
+/// A regular file that was there before, as it is now.
+pub(super) fn is_old_file(path: &Path, since: Since) -> bool {
+    let times = fs::File::open(path.parent().unwrap_or(path)).and_then(|dir| dir::habits_of(dir.as_fd()));
+    let tell = times.is_ok_and(|(times, _)| times == Times::Tell);
+    tell && fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()) && is_old(path, since)
+}
+
+/// What is not there is as old as can be.
+fn is_old(path: &Path, since: Since) -> bool {
+    fs::symlink_metadata(path).map_or(true, |meta| {
+        let seconds = u64::try_from(meta.ctime()).unwrap_or(u64::MAX);
+        let nanos = u32::try_from(meta.ctime_nsec()).unwrap_or(0);
+        !meta.is_symlink() && !since.covers(Duration::new(seconds, nanos))
+    })
+}

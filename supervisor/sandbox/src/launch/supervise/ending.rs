@@ -1,0 +1,76 @@
+//! How a run is ended, and how it ended, from what was heard of it.
+
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use super::{Supervisor, Timeout};
+use crate::control::{Cause, Order};
+use crate::launch::outcome::End;
+use crate::plan::Containment;
+use crate::sys::process::{self, Change};
+
+/// How long init may take to end everything.
+const LAST_MOMENT: Duration = Duration::from_millis(250);
+
+impl Supervisor<'_> {
+    pub(super) fn keep_time(&mut self) {
+        match self.timeout {
+            Timeout::At(time) if Instant::now() >= time => {
+                let minutes = self.plan.deadline.unwrap_or_default();
+                // Nobody to tell is no reason not to end it.
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "glee-supervisor: the time limit of {minutes:?} is over; the command is asked to end and killed in {:?}\r",
+                    self.plan.grace
+                );
+                self.order(Order::Terminate);
+                self.timeout = Timeout::Grace(Instant::now() + self.plan.grace);
+            }
+            Timeout::Grace(time) if Instant::now() >= time => {
+                self.timeout = Timeout::Over;
+                self.kill();
+            }
+            Timeout::At(_) | Timeout::Grace(_) | Timeout::Never | Timeout::Over => {}
+        }
+        if self.killed_at.is_some_and(|time| Instant::now() >= time) {
+            self.killed_at = None;
+            self.kill_init();
+        }
+    }
+
+    /// Ends the sandbox. Init does it, so that what its processes have used is counted.
+    pub(super) fn kill(&mut self) {
+        self.order(Order::End);
+        self.killed_at.get_or_insert_with(|| Instant::now() + LAST_MOMENT);
+    }
+
+    /// Ends init, and with it everything in its namespace; the group's own switch for what has no namespace.
+    fn kill_init(&self) {
+        match self.plan.containment {
+            Containment::Namespaces => {
+                let _ = process::pidfd_kill(self.child.pidfd.as_fd(), libc::SIGKILL);
+            }
+            // Init must live to end its descendants.
+            Containment::Landlock | Containment::Inherit => {}
+        }
+        // Not every machine has such a switch.
+        let _ = self.group.kill();
+    }
+
+    pub(super) fn ending(&self) -> (End, Option<Cause>) {
+        let timed_out = matches!(self.timeout, Timeout::Grace(_) | Timeout::Over);
+        match (self.not_executed, self.ended) {
+            (Some(errno), _) => (End::NotExecuted { errno }, None),
+            (None, Some((_, Some(Cause::Deadline)))) => (End::Timeout, Some(Cause::Deadline)),
+            (None, _) if timed_out => (End::Timeout, None),
+            (None, _) if self.unheard => (End::Signaled(libc::SIGKILL), Some(Cause::Listener)),
+            (None, Some((Change::Exited(code), cause))) => (End::Exited(code), cause),
+            (None, Some((Change::Killed(signal), cause))) => (End::Signaled(signal), cause),
+            // Init was killed: by us at the caller's wish, by the kernel for memory, or by somebody else outside.
+            (None, Some((Change::Stopped | Change::Continued, _)) | None) => {
+                (End::Signaled(self.ended_by.unwrap_or(libc::SIGKILL)), None)
+            }
+        }
+    }
+}

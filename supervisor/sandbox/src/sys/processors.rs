@@ -1,0 +1,39 @@
+//! On which processor a new process begins.
+//!
+//! Nothing depends on it: whoever cannot be moved begins where the kernel has put it.
+
+use super::check;
+use super::process::Pid;
+
+/// Room for 8,192 processors, as many as any kernel is built for.
+const WORDS: usize = 128;
+
+/// Lets a child that was just made begin on another processor than this one, if there is one.
+///
+/// A kernel that packs the tasks of a virtual machine together puts it behind us, and it would wait until we have nothing
+/// more to do. Afterwards it may run wherever it could before; a processor that is added later is not among those.
+pub fn part_from(child: Pid) {
+    let mut all = [0_u64; WORDS];
+    // SAFETY: `all` is live and of the size given; the kernel writes no more than that.
+    let size = check(unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&all), all.as_mut_ptr()) });
+    let mut here: libc::c_uint = 0;
+    let none = std::ptr::null_mut::<libc::c_uint>();
+    // SAFETY: `here` is a live local; a null pointer says that the node is of no interest.
+    let known = check(unsafe { libc::syscall(libc::SYS_getcpu, &raw mut here, none, none) });
+    let (Ok(size), Ok(_)) = (size, known) else { return };
+    let mut others = all;
+    if let Some(word) = others.get_mut(here as usize / 64) {
+        *word &= !(1 << (here % 64));
+    }
+    if others == [0; WORDS] {
+        return;
+    }
+    for allowed in [&others, &all] {
+        // SAFETY: the mask is live, and the kernel said that `size` is no more than its size.
+        let _ = check(unsafe { libc::syscall(libc::SYS_sched_setaffinity, child.0, size, allowed.as_ptr()) });
+    }
+}
+
+#[cfg(test)]
+#[path = "processors_tests.rs"]
+mod tests;

@@ -1,0 +1,107 @@
+//! A run that touches nothing of git leaves every repository that was there as it was, whatever arms its owner gave it.
+//!
+//! docs/decisions/0009: only what was not there before, or was linked by nothing before, is disarmed.
+
+use serde_json::json;
+
+use crate::claims::claims;
+use crate::support::Place;
+
+/// `repo DIR`, `submodule DIR URL NAME`, and `arm DIR`: hooks and configuration of the owner's, which are disarmed if new.
+const MAKE: &str =
+    "repo() { git init -q -b main $1; echo $1 > $1/file; git -C $1 add file; git -C $1 commit -qm first; }
+    submodule() { git -C $1 -c protocol.file.allow=always submodule --quiet add $2 $3; git -C $1 commit -qm submodule; }
+    arm() { git -C $1 config core.pager cat; hooks=$(cd $1; realpath $(git rev-parse --git-path hooks));
+        mkdir -p $hooks; echo '#!/bin/sh' > $hooks/pre-commit; chmod +x $hooks/pre-commit; }
+    far() { for n in $(seq 80); do mkdir -p wide/$n; done; mkdir -p far/far/far; }
+    ";
+
+/// Makes the layout, runs this, and finds nothing renamed.
+#[track_caller]
+fn keeps(at: &Place, layout: &str, script: &str) {
+    at.host(&format!("{MAKE}{layout}"));
+    at.world.settle();
+    let names = "find . -name '*set-aside*'; find . -name .git | sort; find . -name config | sort; find . -path '*hooks/*' | sort";
+    let before = at.host(names);
+    let (seen, report) = at.reported(&["--policy", "workspace", "--", "sh", "-euc", script]);
+    assert_eq!(
+        (seen.whole(), &report["set_aside"], &report["not_disarmed"]),
+        ((0, "", ""), &json!([]), &json!([]))
+    );
+    assert_eq!(at.host(names), before);
+}
+
+const NESTED: &str = "repo ../lib; repo app; submodule app ../../lib lib; arm app; arm app/lib;";
+
+claims! {
+    fn a_repository_that_the_index_links_is_kept_however_far_it_lies(at) {
+        keeps(at, "far; repo .; repo far/far/far/app; arm far/far/far/app; git add far; git commit -qm far", "true");
+    }
+
+    fn a_submodule_of_a_linked_worktree_is_kept(at) {
+        let layout = "far; repo ../lib; repo .; submodule . ../lib far/far/lib; git worktree add -q far/wt;
+            git -C far/wt -c protocol.file.allow=always submodule --quiet update --init; arm far/wt/far/far/lib";
+        keeps(at, layout, "true");
+    }
+
+    fn a_nested_repository_with_a_submodule_is_kept(at) {
+        keeps(at, NESTED, "true");
+    }
+
+    fn a_nested_repository_with_a_submodule_is_kept_when_it_is_worked_in(at) {
+        let layout = format!("{NESTED} rm app/.git/hooks/pre-commit");
+        let work = "cd app; echo new > new; git add new; git -c user.name=a -c user.email=a@b commit -qm new";
+        keeps(at, &layout, work);
+    }
+
+    fn a_linked_worktree_beside_a_nested_repository_is_kept(at) {
+        keeps(at, &format!("{NESTED} git -C app worktree add -q -b side ../wt"), "true");
+    }
+
+    fn an_ignored_clone_with_a_worktree_is_kept_in_a_superproject(at) {
+        let layout = "repo ../lib; repo .; submodule . ../lib lib; arm .; arm lib; echo vendor > .gitignore;
+            git add .gitignore; git commit -qm ignore; mkdir vendor; git clone -q . vendor/clone; arm vendor/clone;
+            git -C vendor/clone worktree add -q -b side ../wt";
+        keeps(at, layout, "true");
+    }
+
+    fn submodules_of_submodules_are_kept(at) {
+        let layout = "repo ../a; repo ../b; repo ../c; repo app; repo .;
+            submodule ../b $PWD/../a a; submodule ../c $PWD/../b b; submodule app $PWD/../c c; submodule . $PWD/../c c;
+            git -c protocol.file.allow=always submodule --quiet update --init --recursive;
+            git -C app -c protocol.file.allow=always submodule --quiet update --init --recursive;
+            for dir in app app/c app/c/b app/c/b/a c c/b c/b/a; do arm $dir; done";
+        keeps(at, layout, "true");
+    }
+
+    fn bare_repositories_in_a_project_are_kept(at) {
+        let layout = "repo ../lib; repo .; submodule . ../lib lib; git clone -q --bare . store/one.git; arm store/one.git;
+            git init -q --bare two.git; arm two.git; git -C store/one.git worktree add -q -b side ../side";
+        keeps(at, layout, "true");
+    }
+
+    fn repositories_are_kept_beside_a_submodule_that_is_a_file_or_a_link_now(at) {
+        let layout = format!("{NESTED} repo .; submodule . ../lib one; submodule . ../lib two; rm -r one two; echo x > one;
+            ln -s ../lib two");
+        keeps(at, &layout, "true");
+    }
+
+    fn repositories_are_kept_beside_a_submodule_that_is_gone(at) {
+        let layout = "repo ../a; repo ../b; submodule ../b $PWD/../a a; repo .; submodule . $PWD/../b b; repo app; arm app;
+            git -c protocol.file.allow=always submodule --quiet update --init --recursive; rm -r b";
+        keeps(at, layout, "true");
+    }
+
+    fn repositories_far_down_are_kept_though_an_index_does_not_tell(at) {
+        let layout = "repo .; far; repo far/far/far/one; arm far/far/far/one; repo ../lib; repo far/far/far/two;
+            submodule far/far/far/two $PWD/../lib lib; arm far/far/far/two/lib;
+            git -C far/far/far/one worktree add -q -b side ../wt; git update-index --split-index";
+        keeps(at, layout, "true");
+    }
+
+    fn repositories_are_kept_in_a_repository_of_another_hash(at) {
+        let layout = "git init -q --object-format=sha256 .; echo x > file; git add file; git commit -qm first;
+            far; repo far/far/far/one; arm far/far/far/one; repo near; arm near";
+        keeps(at, layout, "true");
+    }
+}

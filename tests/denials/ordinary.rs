@@ -1,0 +1,144 @@
+//! What fails outside as well is no denial, however near it comes to a protected name.
+
+use std::fs;
+
+use glee_tests::{Caller, Policy, World};
+use serde_json::{Value, json};
+
+use crate::support::{denials, prepared, put, reported, row, world};
+
+/// A project with protected names of every kind: a repository, a file, a directory, and one that is not there.
+fn project(caller: Caller) -> World {
+    let world = world(caller);
+    world.git_init();
+    for file in [
+        "@PROJECT/a",
+        "@PROJECT/d/q",
+        "@PROJECT/.envrc",
+        "@PROJECT/.vscode/settings.json",
+        "@PROJECT/sub/.envrc",
+    ] {
+        world.file(file, "text\n");
+    }
+    world
+}
+
+fn asked(world: &World, script: &[&str]) -> Value {
+    let run = prepared(world, Policy::Named("workspace"), &[]).command(script.iter().copied());
+    let (outcome, report) = reported(world, run);
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    report
+}
+
+/// Each line is an expression of Python that may fail.
+fn python(world: &World, lines: &[&str]) -> Value {
+    let attempts: String = lines
+        .iter()
+        .map(|line| format!("try: {line}\nexcept OSError: pass\n"))
+        .collect();
+    asked(world, &["python3", "-I", "-c", &format!("import os\n{attempts}")])
+}
+
+/// `mv` tries first whether the directory itself can be made.
+pub(crate) fn moves(caller: Caller) {
+    let world = project(caller);
+    for words in [["mv", "d/q", "."], ["mv", "a", "sub"]] {
+        assert_eq!(asked(&world, &words)["denials"], json!([]), "{words:?}");
+    }
+    let there = [".", "sub"].map(|dir| {
+        world
+            .project()
+            .join(dir)
+            .join(if dir == "." { "q" } else { "a" })
+            .exists()
+    });
+    assert_eq!(there, [true, true]);
+}
+
+pub(crate) fn names(caller: Caller) {
+    let world = project(caller);
+    let mut lines = vec![
+        "os.rename('missing', '.envrc')",
+        "os.rename('missing', '.claude')",
+        "os.link('missing', '.git/hooks/x')",
+        "os.unlink('.git/hooks/missing')",
+        "os.unlink('.vscode')",
+        "os.rename('a', '.vscode')",
+        "os.rename('d', '.envrc')",
+        "os.rename('d', '.git')",
+        "os.rename('.git', '.git/sub')",
+        "os.rename('.vscode', '.')",
+        "os.rmdir('.envrc')",
+        "os.rmdir('.git')",
+        "os.rmdir('sub')",
+        "os.truncate('.claude', 0)",
+        "os.chmod('.claude', 0o600)",
+        "os.open('.envrc', os.O_WRONLY | os.O_CREAT | os.O_EXCL)",
+    ];
+    // Root gives away what it likes.
+    if caller == Caller::User {
+        lines.push("os.chown('.envrc', 0, 0)");
+    }
+    for line in lines {
+        assert_eq!(python(&world, &[line])["denials"], json!([]), "{line}");
+    }
+}
+
+/// The other way round: nothing of this fails outside.
+pub(crate) fn refused(caller: Caller) {
+    for (line, call, name) in [
+        ("os.rename('a', '.envrc')", "rename", ".envrc"),
+        ("os.rename('.envrc', 'b')", "rename", ".envrc"),
+        ("os.rename('.git', 'b')", "rename", ".git"),
+        ("os.rename('d', '.claude')", "rename", ".claude"),
+        ("os.link('a', '.git/hooks/x')", "link", ".git/hooks/x"),
+        ("os.unlink('.envrc')", "unlink", ".envrc"),
+        ("os.mkdir('.claude')", "mkdir", ".claude"),
+        ("os.chmod('.envrc', 0o600)", "chmod", ".envrc"),
+        ("os.chown('.envrc', os.getuid(), -1)", "chown", ".envrc"),
+        // What was made inside is moved as it would have been outside.
+        (
+            "open('/tmp/x', 'w').close(); os.rename('/tmp/x', '.envrc')",
+            "rename",
+            ".envrc",
+        ),
+    ] {
+        let world = project(caller);
+        let report = python(&world, &[line]);
+        let path = world.project().join(name).display().to_string();
+        assert_eq!(row(&report, "fs.write", &path)["syscall"], call, "{line}: {report:#}");
+        assert_eq!(denials(&report).len(), 1, "{line}: {report:#}");
+    }
+}
+
+pub(crate) fn slashes(caller: Caller) {
+    let world = project(caller);
+    let secret = put(&world, &world.home().join("hidden/file"), 0o600)
+        .display()
+        .to_string();
+    for end in ["/", "/."] {
+        let line = format!("os.open('{secret}{end}', os.O_RDONLY)");
+        assert_eq!(python(&world, &[&line])["denials"], json!([]), "{line}");
+    }
+    // Of a directory it is the same as without.
+    let dir = world.home().join("hidden").display().to_string();
+    let report = python(&world, &[&format!("os.open('{dir}/', os.O_RDONLY)")]);
+    row(&report, "fs.hidden", &dir);
+}
+
+pub(crate) fn own_root(caller: Caller) {
+    let world = project(caller);
+    let secret = put(&world, &world.home().join("hidden/file"), 0o600)
+        .display()
+        .to_string();
+    fs::write(world.project().join("own"), "").expect("write a file");
+    let project = world.project().display().to_string();
+    let lines = [
+        format!("os.open('/proc/self/root{secret}', os.O_RDONLY)"),
+        format!("os.open('/proc/self/root/{project}/own', os.O_RDONLY)"),
+        "os.open('/proc/self/cwd/own', os.O_RDONLY)".to_owned(),
+    ];
+    let report = python(&world, &lines.each_ref().map(String::as_str));
+    row(&report, "fs.hidden", &secret);
+    assert_eq!(denials(&report).len(), 1, "{report:#}");
+}
