@@ -10,6 +10,24 @@ fn through(at: &Place, redirection: &str, script: &str) -> (Option<i32>, String,
     (seen.code(), seen.out(), seen.err())
 }
 
+/// Makes a repository, has as many descriptors on their way as can be, and makes a call that the filter refuses.
+const IN_FLIGHT: &str = "
+import array, ctypes, socket, subprocess
+subprocess.run(['git', 'init', '-q', '.'])
+subprocess.run(['git', 'config', 'core.fsmonitor', './evil'])
+open('ran', 'w').close()
+held, files = [], array.array('i', [0] * 253)
+for _ in range(100):
+    held.append(socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
+    try:
+        for _ in range(8):
+            held[-1][0].sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
+    except OSError:
+        pass
+ctypes.CDLL(None).mount(b'x', b'/tmp', b'tmpfs', 0, None)
+raise SystemExit(7)
+";
+
 claims! {
     fn a_closed_stdin_does_not_stop_a_run(at) {
         assert_eq!(through(at, "<&-", "echo out; cat < /dev/null"), (Some(0), "out\n".into(), String::new()));
@@ -27,10 +45,28 @@ claims! {
         }
     }
 
+    // For an ordinary user they keep the listener from being handed what it listens on, after the command has started.
+    fn descriptors_in_flight_do_not_keep_a_repository_armed(at) {
+        at.world.file("@PROJECT/flight.py", IN_FLIGHT);
+        let enter = "ulimit -n 4096; exec \"$@\"";
+        let seen = at.shell("workspace", "python3 flight.py").through(["sh", "-c", enter, "sh"]).go();
+        let ended = [Some(7), Some(137)].contains(&seen.code());
+        assert!(ended && at.world.path("@PROJECT/ran").exists(), "{}", seen.err());
+        assert_eq!(at.host("git config --file .git/config core.fsmonitor || echo none"), "none\n", "{}", seen.err());
+    }
+
     fn children_that_the_caller_ignores_do_not_stop_a_run(at) {
         let enter = "trap '' CHLD; exec \"$@\"";
         let seen = at.shell("workspace", "exit 5").through(["sh", "-c", enter, "sh"]).go();
         assert_eq!((seen.code(), seen.err()), (Some(5), String::new()));
+    }
+
+    fn a_full_pipe_for_errors_does_not_hold_up_the_deadline(at) {
+        let enter = "import os, subprocess, sys\nout, to = os.pipe()\nos.set_blocking(to, False)\n\
+                     try:\n  while True: os.write(to, bytes(4096))\nexcept BlockingIOError: os.set_blocking(to, True)\n\
+                     sys.exit(subprocess.run(sys.argv[1:], stderr=to, timeout=30).returncode)";
+        let run = at.call(["run", "--policy", "workspace", "--timeout", "1s", "--", "sleep", "60"]);
+        assert_eq!(run.through(["python3", "-c", enter]).go().code(), Some(124));
     }
 
     fn a_file_without_a_name_can_be_standard_output(at) {

@@ -53,6 +53,22 @@ print(t.end(), re.sub('pts/[0-9]+', 'pts/N', t.lines()))
 ", "0 /dev/pts/N\nthree\ndirect\n\n");
     }
 
+    fn output_of_a_pipeline_has_its_lines_at_the_left(at) {
+        at_a_terminal(at, &[], "
+t = Terminal(['sh', '-c', shlex.join([*RUN, 'sh', '-c', 'seq 2; echo told >&2']) + ' | { sleep 0.3; cat; }'])
+print(t.end(), t.text)
+", "0 b'told\\r\\n1\\r\\n2\\r\\n'\n");
+    }
+
+    fn a_terminal_that_takes_nothing_does_not_hold_up_the_deadline(at) {
+        at_a_terminal(at, &["--timeout", "1s"], "
+t = Terminal([*RUN, 'yes'])
+end = time.monotonic() + 25
+while time.monotonic() < end and not over(t.pid): time.sleep(0.1)
+print(over(t.pid), t.end())
+", "True 124\n");
+    }
+
     fn the_terminal_has_the_callers_size(at) {
         at_a_terminal(at, &[], "
 seen = set()

@@ -15,6 +15,11 @@ def window(fd, rows, columns):
     fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
+def over(pid):
+    """Has it ended, though nobody has collected it?"""
+    return open(f"/proc/{pid}/stat").read().rsplit(") ", 1)[1][0] == "Z"
+
+
 class Terminal:
     def __init__(self, argv, rows=24, columns=80):
         self.text, self.told = b"", 0

@@ -25,6 +25,21 @@ fn absent(script: &'static str) -> Attempt {
         .project_unchanged()
 }
 
+/// The file lies in a directory of the caller's that is closed, and of a group that the sandbox's user is not in.
+fn closed(mode: u32, deny: &str, script: &'static str) -> Attempt {
+    attempt(script, Leak::Secret)
+        .secret_at("@PROJECT/shared/deep/key")
+        .given(move |w| {
+            std::os::unix::fs::chown(w.path("@PROJECT/shared"), None, Some(OTHER_GROUP)).expect("give to a group");
+            w.mode("@PROJECT/shared", mode);
+        })
+        .yaml(&format!("extends: workspace\nfs: {{deny: ['{deny}']}}\n"))
+        .may_refuse()
+}
+
+/// Nobody's that a test runs as.
+const OTHER_GROUP: u32 = 61_234;
+
 fn glob(pattern: &str, at: &'static str) -> Attempt {
     let yaml = format!("extends: restricted\nfs: {{deny: ['{pattern}']}}\n");
     attempt(format!("cat {at}; find . -type f -exec cat {{}} +"), Leak::Secret)
@@ -71,6 +86,14 @@ fn linked(pattern: &str, script: &str) -> Attempt {
 }
 
 claims! {
+    file_in_a_closed_directory_of_another_group_is_hidden => closed(0o444, "**/key", "chmod 755 shared; cat shared/deep/key"),
+    file_in_a_shut_directory_of_another_group_is_hidden => closed(0o000, "**/key", "chmod 755 shared; cat shared/deep/key"),
+    file_named_in_a_closed_directory_of_another_group_is_hidden => closed(0o444, "shared/deep/key",
+        "chmod 755 shared; cat shared/deep/key"),
+    match_below_a_closed_directory_of_another_group_is_hidden => closed(0o000, "shared/deep/*",
+        "chmod 755 shared; cat shared/deep/key"),
+    file_in_a_closed_directory_is_hidden_in_a_copy => closed(0o444, "**/key", "chmod 755 shared; cat shared/deep/key")
+        .flags(&["--workspace", "cow"]),
     match_below_a_link_is_hidden => linked("**/secrets/**", "cat app/secrets/token"),
     match_right_below_a_link_is_hidden => linked("**/secrets/*", "cat app/secrets/token"),
     match_below_a_link_in_place_of_a_star_is_hidden => linked("app/*/token", "cat app/secrets/token"),

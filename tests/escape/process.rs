@@ -111,6 +111,9 @@ claims! {
         .secret_env("DEPLOY_TOKEN"),
     pid_1_cannot_be_killed => inside("kill -9 1; kill -STOP 1; kill -TERM 1; sleep 0.2"),
     pid_1_oom_score_cannot_be_changed => inside("echo 999 > /proc/1/oom_score_adj && @A escaped oom"),
+    group_of_pid_1_cannot_be_joined => inside("perl -e 'exit !setpgrp(0, 1)' && @A escaped group"),
+    priority_of_pid_1_cannot_be_changed_as_a_member_of_its_group => inside("before=$(awk '{print $19}' /proc/1/stat); \
+        perl -e 'setpgrp(0, 1); setpriority(1, 0, 15)'; [ $(awk '{print $19}' /proc/1/stat) = $before ] || @A escaped priority"),
     pid_1_program_cannot_be_opened_for_writing => inside("@A can_open /proc/1/exe w"),
     command_is_not_pid_1 => inside("[ $$ = 1 ] && @A escaped pid1"),
 }

@@ -315,6 +315,9 @@ fn bounded_by_namespaces() -> Vec<Case> {
         case("prlimit64", "0x100000001 7 0 page", Refused(EPERM)),
         case("setpriority", "0x100000002 54321 19", Refused(EPERM)),
         case("ioprio_set", "0x100000001 0x100000001 0", Refused(EPERM)),
+        case("setpgid", "0 1", Refused(EPERM)),
+        case("setpgid", "0 0x100000001", Refused(EPERM)),
+        case("setpgid", "0 0", Allowed),
     ];
     bounded.chain(high_half).collect()
 }

@@ -23,11 +23,11 @@ fn others() -> Vec<Case> {
         case("kill", "self 0", Allowed),
         case("kill", "0 0", Allowed),
         case("setpriority", "0 0 0", Allowed),
-        case("setpriority", "1 0 0", Allowed),
+        case("setpriority", "1 0 0", Refused(EPERM)),
         case("setpriority", "0 1 19", Refused(EPERM)),
         case("setpriority", &format!("2 {USER} 19"), Refused(EPERM)),
         case("ioprio_set", "1 0 0", Allowed),
-        case("ioprio_set", "2 0 0", Allowed),
+        case("ioprio_set", "2 0 0", Refused(EPERM)),
         case("ioprio_set", "1 1 0", Refused(EPERM)),
         case("ioprio_set", &format!("3 {USER} 0"), Refused(EPERM)),
     ];

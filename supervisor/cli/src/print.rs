@@ -1,11 +1,15 @@
 //! Data on stdout, messages on stderr in one voice; colours only on a terminal.
 
 use std::io::{IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use glee_engine::run::Refusal;
 use glee_engine::select::SelectError;
 use glee_engine::tasks::Outcome;
 use glee_engine::text::plain_json;
+use glee_sandbox::sys::event::{self, Want};
 use serde::Serialize;
 
 /// What the product calls itself in messages.
@@ -62,8 +66,28 @@ fn say_titled(title: String, message: &str, help: Option<&str>) {
     if let Some(help) = help {
         text.push_str(&format!("{} {}\n", Paint::Hint.err("hint:"), visible(help)));
     }
-    // Nobody to tell is no reason to stop.
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    tell(&text);
+}
+
+/// How long somebody may take who reads nothing of what is said.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Words on stderr. Nobody to tell is no reason to stop, and a terminal or pipe that takes nothing none to wait for ever: a run that
+/// is over ends.
+pub(crate) fn tell(text: &str) {
+    static DEAF: AtomicBool = AtomicBool::new(false);
+    let mut stderr = std::io::stderr();
+    let patience = if DEAF.load(Ordering::Relaxed) {
+        Duration::ZERO
+    } else {
+        PATIENCE
+    };
+    let ready = event::poll(&[(Some(stderr.as_fd()), Want::Write)], Some(patience));
+    if ready.is_ok_and(|list| list.iter().any(|end| end.writable || end.hangup)) {
+        let _ = stderr.write_all(text.as_bytes());
+    } else {
+        DEAF.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Something that went wrong and stopped nothing.
@@ -98,7 +122,7 @@ pub(crate) fn note(message: &str) {
 
 /// Text on stderr as it is, made harmless.
 pub(crate) fn say(text: &str) {
-    let _ = std::io::stderr().write_all(visible(text).as_bytes());
+    tell(&visible(text));
 }
 
 /// Data on stdout. Returns `status`, or 1 if it could not be written; a reader that has had enough is no failure.

@@ -4,7 +4,7 @@
 //! INVARIANT: a flood of one kind hides no other kind.
 
 use std::collections::BTreeSet;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 use glee_engine::report::{Denial, Report, What};
 use glee_engine::text::{columns, visible};
@@ -29,8 +29,7 @@ pub(crate) fn print(report: &Report) {
     if is_wanted()
         && let Some(text) = text(report, &|paint, text| paint.err(text))
     {
-        // Nobody to tell is no reason to fail.
-        let _ = std::io::stderr().write_all(text.as_bytes());
+        crate::print::tell(&text);
     }
 }
 

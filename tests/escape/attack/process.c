@@ -182,5 +182,9 @@ ATTACK(tamper) {
     setpriority(PRIO_PROCESS, 1, 19);
     sched_setscheduler(1, SCHED_IDLE, &idle);
     syscall(SYS_ioprio_set, 1, 1, 3 << 13);
+    // As a member of its group, and with everything of that.
+    setpgid(0, 1);
+    setpriority(PRIO_PGRP, 0, 19);
+    syscall(SYS_ioprio_set, 2, 0, 3 << 13);
     return 0;
 }

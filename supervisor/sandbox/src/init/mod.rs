@@ -200,7 +200,7 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Prepared, Failed> {
     if let Some(size) = inheritance.size {
         term::set_size(master.as_fd(), size).step("pseudo-terminal")?;
     }
-    if let [false, ..] = inheritance.terminals {
+    if term::is_translated(inheritance.terminals) {
         let modes = term::modes(slave.as_fd()).step("pseudo-terminal")?;
         term::set_modes(slave.as_fd(), &term::plain_output(&modes)).step("pseudo-terminal")?;
     }

@@ -5,6 +5,8 @@
 //! resolved before the run is what is mounted, or the run is refused.
 //! INVARIANT (parents first): steps are carried out in order; `lower` has put parents before what lies in them.
 
+mod masks;
+
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ffi::{CString, OsStr};
 use std::fmt::Write as _;
@@ -183,11 +185,7 @@ impl Build<'_> {
                 None => self.cover_with_itself(relative(at), NOSUID | NODEV),
             },
             MountStep::Protect { at } => self.cover_with_itself(relative(at), RDONLY | NOSUID | NODEV),
-            MountStep::Hide { at, kind } => match self.hide(relative(at), *kind) {
-                // In a directory of somebody else's, which the run's user cannot enter either.
-                Err(failure) if failure.error.raw_os_error() == Some(libc::EACCES) => Ok(()),
-                other => other,
-            },
+            MountStep::Hide { at, kind } => self.hide_or_above(relative(at), *kind),
         }
     }
 
@@ -198,30 +196,6 @@ impl Build<'_> {
             let _ = self.trees.set(RefCell::new(trees));
         }
         Ok(self.trees.get().and_then(|trees| trees.borrow_mut().take(number)))
-    }
-
-    fn hide(&self, at: &Path, kind: Kind) -> Result<(), Failure> {
-        let (number, mask) = match kind {
-            Kind::Dir => (0, "masks/dir"),
-            Kind::File => (1, "masks/file"),
-        };
-        let mut masks = self.masks.borrow_mut();
-        if let Some(Some(mounted)) = masks.get(number) {
-            // With the attributes of what it is a copy of.
-            let tree = fail(|| "open_tree".into(), mount::open_tree_clone(mounted.as_fd()))?;
-            return self.attach(&tree, at);
-        }
-        let source = fail(|| mask.into(), path::open_beneath(self.space.as_fd(), Path::new(mask)))?;
-        let tree = fail(|| "open_tree".into(), mount::open_tree_clone(source.as_fd()))?;
-        fail(
-            || "mount_setattr".into(),
-            mount::set_attr(tree.as_fd(), RDONLY | NOSUID | NODEV | NOEXEC),
-        )?;
-        self.attach(&tree, at)?;
-        if let Some(slot) = masks.get_mut(number) {
-            *slot = Some(tree);
-        }
-        Ok(())
     }
 
     fn attach(&self, tree: &OwnedFd, at: &Path) -> Result<(), Failure> {

@@ -22,7 +22,8 @@ use crate::sys::socket::Wait;
 use crate::sys::{fd, socket};
 use crate::workspace::Layer;
 
-/// How long a dying tree may take.
+/// How long a dying tree may take, and how long what its end leaves.
+const TREE: Duration = Duration::from_secs(600);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long an engine may take to be done with a container that nobody wants any more.
@@ -189,7 +190,7 @@ fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan, since: Si
     }
     // Init ends with the supervisor, and its handle tells when all of the tree has. Removing a placeholder uncovers its
     // name for whoever is left inside, so everybody must be gone first. Without a handle nothing was started.
-    outlive(tree.as_ref(), PATIENCE);
+    let is_gone = outlive_tree(tree.as_ref(), plan.containment);
     if plan.containment == Containment::Namespaces {
         // At once: git on the host may be next.
         quarantine::after(plan, &quarantine::Ahead::default());
@@ -206,12 +207,32 @@ fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan, since: Si
         cgroup::sweep_stale(facts);
         std::thread::sleep(Duration::from_millis(5));
     }
-    placeholders::sweep(&plan.placeholders, Duration::from_secs(1));
+    if is_gone {
+        placeholders::sweep(&plan.placeholders, Duration::from_secs(1));
+    }
     process::exit_now(0)
 }
 
-fn outlive(handle: Option<&OwnedFd>, patience: Duration) {
-    if let Some(handle) = handle {
-        let _ = event::poll(&[(Some(handle.as_fd()), Want::Read)], Some(patience));
+/// False if somebody is left even then (in a call that the kernel does not break off): the names stay covered.
+fn outlive_tree(tree: Option<&OwnedFd>, containment: Containment) -> bool {
+    let Some(tree) = tree else { return true };
+    let end = Instant::now() + TREE;
+    while !outlive(Some(tree), Duration::from_secs(1)) {
+        if Instant::now() >= end {
+            return false;
+        }
+        if containment == Containment::Namespaces {
+            // As its parent's death did; without such a namespace it must live to end its descendants.
+            let _ = process::pidfd_kill(tree.as_fd(), libc::SIGKILL);
+        }
     }
+    true
+}
+
+/// Waits for an end. False if it did not come.
+fn outlive(handle: Option<&OwnedFd>, patience: Duration) -> bool {
+    handle.is_none_or(|handle| {
+        let ready = event::poll(&[(Some(handle.as_fd()), Want::Read)], Some(patience));
+        ready.is_ok_and(|list| list.iter().any(|end| end.readable))
+    })
 }

@@ -205,7 +205,7 @@ fn guarded(
     let (before, witness) = (child.before.take(), child.witness.take());
     let nested = std::mem::take(&mut child.nested);
     // While the child builds its root: this takes no time that anybody waits for.
-    let denials = denials::start_early(plan, table)?;
+    let denials = denials::start_early(plan, table);
     let ahead = match plan.containment {
         Containment::Namespaces => Ahead::read(&plan.git.repositories, caller.since),
         Containment::Landlock | Containment::Inherit => Ahead::default(),

@@ -4,7 +4,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::changes::Before;
 use super::denials::records::Records;
@@ -22,9 +22,13 @@ use crate::plan::{Containment, Kind, Namespace, SandboxPlan};
 use crate::receipt::Attempt;
 use crate::seccomp;
 use crate::sys::canary::Bait;
+use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::{fd, path, processors};
 use crate::workspace::Layer;
+
+/// How long an engine's container may take to end at our word.
+const ENGINE: Duration = Duration::from_secs(10);
 
 /// What is of use until the sandbox is built.
 pub(super) struct Building<'a> {
@@ -48,7 +52,7 @@ pub(super) struct Child {
     pub(super) pidfd: OwnedFd,
     pub(super) control: OwnedFd,
     /// While this is open, init knows that we live.
-    pub(super) _alive: OwnedFd,
+    pub(super) alive: Option<OwnedFd>,
     pub(super) namespaces: Vec<Namespace>,
     pub(super) warden: Option<Warden>,
     /// From here on the deadline counts.
@@ -61,6 +65,38 @@ pub(super) struct Child {
     pub(super) witness: Option<Witness>,
     /// What a canary must not reach.
     pub(super) _bait: Option<Bait>,
+}
+
+impl Child {
+    /// Ends the sandbox, and returns when nothing of it is left.
+    pub(super) fn end(&mut self) {
+        // Without a pid namespace init must live to end its descendants: it sees that we are gone.
+        self.alive = None;
+        if self.namespaces.contains(&Namespace::Pid) {
+            let _ = process::pidfd_kill(self.pidfd.as_fd(), libc::SIGKILL);
+        }
+        // An engine's child is not ours to collect, nor always to kill: then its carrier removes it.
+        let is_engines = process::wait(self.pid.0, libc::WNOHANG | libc::__WALL)
+            .is_err_and(|error| error.raw_os_error() == Some(libc::ECHILD));
+        let patience = is_engines.then_some(ENGINE);
+        while self.waits_for_end(patience) && !is_engines {}
+        let _ = process::wait(self.pid.0, libc::WNOHANG | libc::__WALL);
+    }
+
+    /// True if it is still there after that time.
+    fn waits_for_end(&self, patience: Option<Duration>) -> bool {
+        let end = [(Some(self.pidfd.as_fd()), Want::Read)];
+        event::poll(&end, patience).is_ok_and(|ready| !ready.iter().any(|ready| ready.readable))
+    }
+}
+
+impl Drop for Child {
+    /// On every way out nothing runs on: what comes next uncovers names.
+    fn drop(&mut self) {
+        if self.waits_for_end(Some(Duration::ZERO)) {
+            self.end();
+        }
+    }
 }
 
 /// Makes the child, its janitor and its groups, and lets it go.
@@ -134,7 +170,7 @@ pub(super) fn start(
                 pid,
                 pidfd,
                 control: ours,
-                _alive: alive_write,
+                alive: Some(alive_write),
                 namespaces,
                 warden: None,
                 begun: caller.started,
@@ -163,11 +199,8 @@ pub(super) fn start(
             });
             // The child's own, closed while it works; the holders are collected at the end of this.
             drop(inheritance);
-            if let Err(error) = admitted {
-                let _ = process::pidfd_kill(child.pidfd.as_fd(), libc::SIGKILL);
-                let _ = process::wait(pid.0, 0);
-                return Err(error);
-            }
+            // If not, the child ends with its handle.
+            admitted?;
             if caller.judge.is_some() {
                 // While the child builds its root, at whose end it waits for this.
                 child.before = Some(Before::list(plan));

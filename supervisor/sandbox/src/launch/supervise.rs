@@ -77,15 +77,19 @@ enum Timeout {
     Over,
 }
 
-/// Watches until nothing of the sandbox is left.
+/// Watches until nothing of the sandbox is left. An error means that the command was never started.
 pub(super) fn watch(
     plan: &SandboxPlan,
     child: Child,
-    denials: Option<Denials>,
+    denials: Result<Option<Denials>, LaunchError>,
     table: &Table,
     group: &Group,
     caller: &Caller<'_>,
 ) -> Result<(Outcome, Rest), LaunchError> {
+    let (denials, doomed) = match denials {
+        Ok(denials) => (denials, None),
+        Err(error) => (None, Some(error)),
+    };
     let (started, begun) = (caller.started, child.begun);
     let mut supervisor = Supervisor {
         plan,
@@ -116,7 +120,10 @@ pub(super) fn watch(
         usage: Usage::default(),
         silent: false,
     };
-    let usage = supervisor.serve(&caller.signals)?;
+    let usage = match doomed.map_or_else(|| supervisor.serve(&caller.signals), Err) {
+        Ok(usage) => usage,
+        Err(error) => supervisor.break_off(error).map(|()| supervisor.usage)?,
+    };
     let rest = supervisor.rest();
     supervisor.finish(usage, started).map(|outcome| (outcome, rest))
 }
@@ -125,9 +132,9 @@ impl Supervisor<'_> {
     fn serve(&mut self, signals: &OwnedFd) -> Result<Usage, LaunchError> {
         let lost = |error| LaunchError::step("supervise", error);
         loop {
-            let [typing, output] = match &self.relay {
+            let [typing, output, screen] = match &self.relay {
                 Some(relay) => relay.wants(),
-                None => [(None, Want::Nothing), (None, Want::Nothing)],
+                None => [(None, Want::Nothing); 3],
             };
             let fds = [
                 (Some(self.child.pidfd.as_fd()), Want::Read),
@@ -135,6 +142,7 @@ impl Supervisor<'_> {
                 (Some(signals.as_fd()), Want::Read),
                 typing,
                 output,
+                screen,
                 (self.questions.as_ref().map(AsFd::as_fd), Want::Read),
                 (
                     self.denials.as_ref().map(Denials::end).filter(|_| !self.unheard),
@@ -144,7 +152,7 @@ impl Supervisor<'_> {
                 (self.lodge.door(), Want::Read),
             ];
             let ready = event::poll(&fds, self.patience()).map_err(lost)?;
-            let [gone, said, signal, typed, shown, asked, deaf, change, knock] = ready.as_slice() else {
+            let [gone, said, signal, typed, shown, free, asked, deaf, change, knock] = ready.as_slice() else {
                 continue;
             };
             if said.readable || said.hangup {
@@ -159,7 +167,9 @@ impl Supervisor<'_> {
                 relay.attach();
             }
             if let Some(relay) = &mut self.relay
-                && (typed.readable || typed.hangup || shown.readable || shown.writable || shown.hangup)
+                && [typed, shown, free]
+                    .iter()
+                    .any(|end| end.readable || end.writable || end.hangup)
             {
                 relay.turn(typed.readable || typed.hangup);
             }

@@ -1,6 +1,7 @@
 //! The user's terminal and ours: bytes both ways, modes put back, window size carried over.
 //!
 //! INVARIANT: the modes of the user's terminal are restored on every way out, suspension included.
+//! INVARIANT: nobody waits for a terminal that takes nothing; what it has not taken holds up the command alone.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,6 +13,9 @@ use crate::sys::term::{self, Modes};
 
 /// How often one looks whether the terminal is ours again: a shell that brings a running job to the front tells nobody.
 const LOOK: Duration = Duration::from_millis(200);
+
+/// How long a terminal that takes nothing is waited for when everything else is over.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// How much is moved at once.
 const CHUNK: usize = 16 * 1024;
@@ -45,6 +49,12 @@ pub(super) struct Relay {
     input: Option<BorrowedFd<'static>>,
     /// Where output is shown: the first terminal among 1, 2 and 0.
     output: BorrowedFd<'static>,
+    /// The same, opened by us: without waiting, which is not for us to say of what we share with the caller.
+    screen: Option<OwnedFd>,
+    /// Is it the caller's terminal that translates output, for others who write to it as well?
+    translated: bool,
+    /// Read from the command's side, but not yet shown.
+    unshown: Vec<u8>,
     /// The modes to put back, while ours are in force.
     saved: Option<Modes>,
     /// Typed, but not yet taken by the command's side.
@@ -57,10 +67,15 @@ impl Relay {
     pub(super) fn new(master: OwnedFd, terminals: [bool; 3]) -> io::Result<Self> {
         fd::set_nonblocking(master.as_fd())?;
         let [input, ..] = terminals;
+        let output = shown(terminals);
         let mut relay = Self {
             master,
             input: input.then(|| fd::borrow(0)),
-            output: shown(terminals),
+            output,
+            // Not where it belongs to somebody else (`su`); then one waits.
+            screen: fd::reopen_for_writing(output).ok(),
+            translated: term::is_translated(terminals),
+            unshown: Vec::new(),
             saved: None,
             pending: Vec::new(),
             closed: false,
@@ -77,9 +92,17 @@ impl Relay {
         };
         if self.saved.is_none()
             && let Ok(modes) = term::modes(input)
-            && term::set_modes(input, &term::raw(&modes)).is_ok()
+            && term::set_modes(input, &self.taken(&modes)).is_ok()
         {
             self.saved = Some(modes);
+        }
+    }
+
+    fn taken(&self, modes: &Modes) -> Modes {
+        if self.translated {
+            term::raw_input(modes)
+        } else {
+            term::raw(modes)
         }
     }
 
@@ -101,19 +124,22 @@ impl Relay {
         let _ = term::size(self.output).and_then(|size| term::set_size(self.master.as_fd(), size));
     }
 
-    /// What to wait for: typing (unless the command is slow to take it), and output.
-    pub(super) fn wants(&self) -> [(Option<BorrowedFd<'_>>, Want); 2] {
+    /// What to wait for: typing (unless the command is slow to take it), the command's side, and a screen that is slow.
+    pub(super) fn wants(&self) -> [(Option<BorrowedFd<'_>>, Want); 3] {
         let typing = self
             .input
             .filter(|_| self.saved.is_some() && self.pending.is_empty() && !self.closed);
-        let output = if self.closed {
+        let master = if self.closed {
             (None, Want::Nothing)
-        } else if self.pending.is_empty() {
+        } else if !self.pending.is_empty() {
+            (Some(self.master.as_fd()), Want::Write)
+        } else if self.unshown.is_empty() {
             (Some(self.master.as_fd()), Want::Read)
         } else {
-            (Some(self.master.as_fd()), Want::Write)
+            (None, Want::Nothing)
         };
-        [(typing, Want::Read), output]
+        let screen = (!self.unshown.is_empty()).then(|| self.screen());
+        [(typing, Want::Read), master, (screen, Want::Write)]
     }
 
     /// Moves what there is, in both directions, without waiting.
@@ -137,26 +163,37 @@ impl Relay {
         self.show();
     }
 
+    fn screen(&self) -> BorrowedFd<'_> {
+        self.screen.as_ref().map_or(self.output, AsFd::as_fd)
+    }
+
     fn show(&mut self) {
+        self.put();
+        if !self.unshown.is_empty() {
+            return;
+        }
         let mut buffer = vec![0; CHUNK];
         match fd::read(self.master.as_fd(), &mut buffer) {
             Ok(0) => self.closed = true,
-            Ok(n) => self.put(buffer.get(..n).unwrap_or_default()),
+            Ok(n) => {
+                buffer.truncate(n);
+                self.unshown = buffer;
+                self.put();
+            }
             Err(e) if e.kind() == io::ErrorKind::WouldBlock || e.kind() == io::ErrorKind::Interrupted => {}
             // EIO: nobody has the other side open (any more).
             Err(_) => self.closed = true,
         }
     }
 
-    fn put(&mut self, mut bytes: &[u8]) {
-        while !bytes.is_empty() {
-            match fd::write(self.output, bytes) {
-                Ok(n) => bytes = bytes.get(n..).unwrap_or_default(),
+    /// Shows what the screen takes now.
+    fn put(&mut self) {
+        while !self.unshown.is_empty() {
+            match fd::write(self.screen(), &self.unshown) {
+                Ok(n) => drop(self.unshown.drain(..n)),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                    let _ = event::poll(&[(Some(self.output), Want::Write)], Some(Duration::from_secs(1)));
-                }
-                Err(_) => return,
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return,
+                Err(_) => self.unshown.clear(),
             }
         }
     }
@@ -164,6 +201,14 @@ impl Relay {
     /// After the end: shows what is still on its way, then gives the terminal back.
     pub(super) fn finish(&mut self) {
         for _ in 0..1024 {
+            if !self.unshown.is_empty() {
+                let ready = event::poll(&[(Some(self.screen()), Want::Write)], Some(LAST_WORDS));
+                if !ready.is_ok_and(|list| list.first().is_some_and(|r| r.writable || r.hangup)) {
+                    break;
+                }
+                self.put();
+                continue;
+            }
             if self.closed {
                 break;
             }

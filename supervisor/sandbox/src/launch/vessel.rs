@@ -125,7 +125,7 @@ pub(super) fn start(
         pid,
         pidfd,
         control,
-        _alive: alive_write,
+        alive: Some(alive_write),
         namespaces: vessel.namespaces(),
         warden: None,
         begun: Instant::now(),

@@ -98,14 +98,15 @@ pub(super) const SELF_ARG0: Body = Body {
     clauses: &[when(&[is(0, &[0])], Verdict::Allow)],
     otherwise: OTHERS,
 };
-/// PRIO_PROCESS or PRIO_PGRP of the caller; PRIO_USER would be everything of this user.
+/// PRIO_PROCESS of the caller. Its group may be that of its guardian, which it can join; PRIO_USER would be everything of this
+/// user.
 pub(super) const SETPRIORITY: Body = Body {
-    clauses: &[when(&[is(0, &[0, 1]), is(1, &[0])], Verdict::Allow)],
+    clauses: &[when(&[is(0, &[0]), is(1, &[0])], Verdict::Allow)],
     otherwise: OTHERS,
 };
-/// IOPRIO_WHO_PROCESS or IOPRIO_WHO_PGRP of the caller.
+/// IOPRIO_WHO_PROCESS of the caller.
 pub(super) const IOPRIO_SET: Body = Body {
-    clauses: &[when(&[is(0, &[1, 2]), is(1, &[0])], Verdict::Allow)],
+    clauses: &[when(&[is(0, &[1]), is(1, &[0])], Verdict::Allow)],
     otherwise: OTHERS,
 };
 
@@ -116,6 +117,8 @@ const GUARDIAN: Verdict = deny(
 
 /// Pid 1 has the command's own uid: limits and scheduling are all that would still be open to it.
 pub(super) const NOT_PID_1: Body = unless(&[when(&[is(0, &[1])], GUARDIAN)]);
+/// Nobody joins the group of pid 1: what is done to one's own group would be done to it.
+pub(super) const SETPGID_NOT_PID_1: Body = unless(&[when(&[is(1, &[1])], GUARDIAN)]);
 /// The process or the group of pid 1, or everything of this user.
 pub(super) const SETPRIORITY_NOT_PID_1: Body = unless(&[
     when(&[is(0, &[0, 1]), is(1, &[1])], GUARDIAN),

@@ -33,6 +33,7 @@ pub enum Rule {
     SelfArg0,
     SendFlagsArg2,
     SendFlagsArg3,
+    Setpgid,
     Setpriority,
     Setsockopt,
     Socket,
@@ -126,6 +127,7 @@ impl Rule {
             "self_arg0" => Rule::SelfArg0,
             "send_flags_arg2" => Rule::SendFlagsArg2,
             "send_flags_arg3" => Rule::SendFlagsArg3,
+            "setpgid" => Rule::Setpgid,
             "setpriority" => Rule::Setpriority,
             "setsockopt" => Rule::Setsockopt,
             "socket" => Rule::Socket,
@@ -167,6 +169,7 @@ impl Rule {
             Rule::Kill => without_namespaces(spec, process_rules::KILL),
             Rule::IoprioSet => by_namespaces(spec, process_rules::IOPRIO_SET_NOT_PID_1, process_rules::IOPRIO_SET),
             Rule::SelfArg0 => by_namespaces(spec, process_rules::NOT_PID_1, process_rules::SELF_ARG0),
+            Rule::Setpgid => by_namespaces(spec, process_rules::SETPGID_NOT_PID_1, ALLOW),
             Rule::Setpriority => by_namespaces(spec, process_rules::SETPRIORITY_NOT_PID_1, process_rules::SETPRIORITY),
         }
     }

@@ -204,8 +204,9 @@ fn without_namespaces_other_processes_are_out_of_reach() {
         expect(namespaced(), call, &[1], Refused(EPERM));
     }
     for (call, process, group, user) in [("setpriority", 0, 1, 2), ("ioprio_set", 1, 2, 3)] {
+        expect(landlock_only(), call, &[process, 0], Works);
+        expect(landlock_only(), call, &[group, 0], Refused(EPERM));
         for which in [process, group] {
-            expect(landlock_only(), call, &[which, 0], Works);
             expect(landlock_only(), call, &[which, 77], Refused(EPERM));
             expect(namespaced(), call, &[which, 77], Works);
             expect(namespaced(), call, &[which, 1], Refused(EPERM));
@@ -213,6 +214,11 @@ fn without_namespaces_other_processes_are_out_of_reach() {
         expect(landlock_only(), call, &[user, 0], Refused(EPERM));
         expect(namespaced(), call, &[user, 0], Refused(EPERM));
     }
+    expect(namespaced(), "setpgid", &[0, 1], Refused(EPERM));
+    expect(namespaced(), "setpgid", &[77, 0xffff_ffff_0000_0001], Refused(EPERM));
+    expect(namespaced(), "setpgid", &[0, 0], Works);
+    expect(namespaced(), "setpgid", &[1, 77], Works);
+    expect(landlock_only(), "setpgid", &[0, 1], Works);
     expect(landlock_only(), "kill", &[0xffff_ffff], Refused(EPERM));
     expect(landlock_only(), "kill", &[77], Works);
     expect(landlock_only(), "kill", &[-77_i64 as u64], Works);

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
 
 use super::{check, done};
 
@@ -34,6 +35,14 @@ pub fn put_at(fd: BorrowedFd<'_>, target: RawFd) -> io::Result<()> {
     }
     // SAFETY: dup2 touches no memory; closing whatever `target` was is the purpose.
     done(unsafe { libc::dup2(fd.as_raw_fd(), target) })
+}
+
+/// Another handle on the same thing, for writing without waiting. Flags are shared by all who have the first one.
+pub fn reopen_for_writing(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    let file = options.open(format!("/proc/self/fd/{}", fd.as_raw_fd()))?;
+    Ok(file.into())
 }
 
 /// The highest number that a descriptor can have. gVisor takes a larger one for a negative number.

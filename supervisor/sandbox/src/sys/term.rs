@@ -61,6 +61,22 @@ pub fn raw(modes: &Modes) -> Modes {
     Modes(raw)
 }
 
+/// As `raw`, but for the output, which the terminal goes on translating.
+#[must_use]
+pub fn raw_input(modes: &Modes) -> Modes {
+    let mut raw = raw(modes);
+    raw.0.c_oflag = modes.0.c_oflag;
+    raw
+}
+
+/// Does the caller's terminal translate output itself, and the command's own not? So it is unless all that is typed and shown there is
+/// the command's: in a pipeline others write to it, too.
+#[must_use]
+pub fn is_translated(terminals: [bool; 3]) -> bool {
+    let [input, output, _] = terminals;
+    !(input && output)
+}
+
 /// A window's rows and columns, in characters and pixels.
 #[derive(Clone, Copy)]
 pub struct Size(libc::winsize);

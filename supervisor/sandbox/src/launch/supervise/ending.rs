@@ -1,5 +1,6 @@
 //! How a run is ended, and how it ended, from what was heard of it.
 
+use std::fmt;
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -8,24 +9,32 @@ use super::{Supervisor, Timeout};
 use crate::control::{Cause, Order};
 use crate::launch::outcome::End;
 use crate::plan::Containment;
+use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Change};
 
 /// How long init may take to end everything.
 const LAST_MOMENT: Duration = Duration::from_millis(250);
+
+/// A word to the caller while the command runs. Where nobody reads, nobody is told: that holds up nothing.
+pub(super) fn tell(words: fmt::Arguments<'_>) {
+    let stderr = std::io::stderr();
+    let ready = event::poll(&[(Some(stderr.as_fd()), Want::Write)], Some(Duration::ZERO));
+    if ready.is_ok_and(|list| list.iter().any(|end| end.writable)) {
+        let _ = writeln!(stderr.lock(), "glee-supervisor: {words}\r");
+    }
+}
 
 impl Supervisor<'_> {
     pub(super) fn keep_time(&mut self) {
         match self.timeout {
             Timeout::At(time) if Instant::now() >= time => {
                 let minutes = self.plan.deadline.unwrap_or_default();
-                // Nobody to tell is no reason not to end it.
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "glee-supervisor: the time limit of {minutes:?} is over; the command is asked to end and killed in {:?}\r",
-                    self.plan.grace
-                );
                 self.order(Order::Terminate);
                 self.timeout = Timeout::Grace(Instant::now() + self.plan.grace);
+                tell(format_args!(
+                    "the time limit of {minutes:?} is over; the command is asked to end and killed in {:?}",
+                    self.plan.grace
+                ));
             }
             Timeout::Grace(time) if Instant::now() >= time => {
                 self.timeout = Timeout::Over;

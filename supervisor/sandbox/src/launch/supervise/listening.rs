@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use super::Supervisor;
+use super::ending::tell;
 use crate::launch::denials::{self, Denials};
 use crate::launch::outcome::LaunchError;
 use crate::receipt::{Answer, Receipt};
@@ -19,6 +20,9 @@ impl Domain {
         Self { _file: file }
     }
 }
+
+/// More words than init ever says after one another.
+const MOST_WORDS: usize = 64;
 
 /// Did the filter ask about a call of the command?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +77,27 @@ impl Supervisor<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// We cannot go on: the sandbox ends, and if the command had been started by then, this is how its run ended.
+    pub(super) fn break_off(&mut self, error: LaunchError) -> Result<(), LaunchError> {
+        self.child.end();
+        // What was said before the end is still in the socket, and tells whether anything ran.
+        for _ in 0..MOST_WORDS {
+            if matches!(self.hear(), Ok(false)) {
+                break;
+            }
+        }
+        if self.receipt.is_none() {
+            return Err(error);
+        }
+        if let LaunchError::Step { step, error, .. } = &error {
+            tell(format_args!("the run was ended: `{step}` failed: {error}"));
+        } else {
+            tell(format_args!("the run was ended: {error}"));
+        }
+        self.unheard = true;
+        Ok(())
     }
 
     /// Without somebody to answer, the command would wait for ever: the run ends.
