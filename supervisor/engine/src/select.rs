@@ -1,6 +1,7 @@
 //! Which policy a run gets: the named one, the project's own, or `restricted`; then the caller's flags.
 //!
-//! INVARIANT: text that lies in the project widens nothing beyond `restricted` unless the user trusts it as it is now.
+//! INVARIANT: text that lies in the project widens nothing beyond `restricted` unless the user trusts it as it is now, or names that very
+//! file on the command line.
 
 use std::path::{Path, PathBuf};
 
