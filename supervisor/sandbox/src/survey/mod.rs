@@ -248,9 +248,8 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         .into_iter()
         .filter(|path| !is_writable(path) && !is_named(path));
     let sockets = sockets.chain(pipes).collect();
-    denied
-        .hidden
-        .extend(homes.iter().flat_map(|home| secrets::find(&project, home, &cover)));
+    let of_home = |home: &&Path| secrets::find([&project, setting.cwd], home, &cover);
+    denied.hidden.extend(homes.iter().flat_map(of_home));
     for of_ours in [secrets::of_ours, secrets::keys] {
         let hidden = setting.state.and_then(|state| of_ours(state, policy, &cover));
         denied.hidden.extend(hidden);
