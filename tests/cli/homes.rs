@@ -83,6 +83,54 @@ claims! {
         assert_eq!(fs::read_to_string(at.project().join("new")).expect("the new file"), "x\n");
     }
 
+    fn dotfiles_stay_usable_but_for_what_is_linked(at) {
+        at.world.git_init();
+        at.world.file("@PROJECT/bashrc", "old\n");
+        at.world.file("@PROJECT/fish/config.fish", "old\n");
+        at.world.dir("@HOME/.config");
+        at.world.link("project/bashrc", "@HOME/.bashrc");
+        at.world.link("../project/fish", "@HOME/.config/fish");
+        let before = at.host("cd @PROJECT; ls -A");
+        let script = "echo new > other; echo x > bashrc || echo kept; echo x > fish/config.fish || echo kept; git add -A; \
+            git -c user.name=t -c user.email=t@t commit -qm second; git status --short; git show --stat --format=%s | head -1";
+        let seen = at.shell("workspace", &format!("set +e; {script}")).go();
+        assert_eq!((seen.code(), seen.out().as_str()), (Some(0), "kept\nkept\nsecond\n"), "{}", seen.err());
+        assert_eq!(at.host("cd @PROJECT; cat bashrc fish/config.fish other; git status --short"), "old\nold\nnew\n");
+        assert_eq!(at.host("cd @PROJECT; ls -A | grep -v other"), before);
+    }
+
+    fn a_home_that_is_a_repository_has_nothing_to_add(at) {
+        at.world.git_init();
+        at.world.dir("@PROJECT/.config");
+        at.world.link("gitconfig", "@PROJECT/.gitconfig");
+        at.host("cd @PROJECT; git add -A; git commit -qm link");
+        let seen = at.shell("workspace", "git status --short; git add -A; git status --short").env("HOME", "@PROJECT").go();
+        assert_eq!((seen.code(), seen.out().as_str()), (Some(0), ""), "{}", seen.err());
+    }
+
+    fn dotfiles_are_opened_by_name(at) {
+        at.world.file("@PROJECT/bashrc", "old\n");
+        at.world.file("@PROJECT/fish/config.fish", "old\n");
+        at.world.dir("@HOME/.config");
+        at.world.link("project/bashrc", "@HOME/.bashrc");
+        at.world.link("../project/fish", "@HOME/.config/fish");
+        for names in ["bashrc, fish", ".bashrc, fish"] {
+            at.world.file("@OUT/open.yml", &format!("extends: workspace\nunprotect: [{names}]\n"));
+            let seen = at.shell("@OUT/open.yml", "echo new > bashrc; echo new > fish/config.fish; cat bashrc").go();
+            assert_eq!((seen.code(), seen.out().as_str()), (Some(0), "new\n"), "{names}: {}", seen.err());
+        }
+    }
+
+    fn a_configuration_of_an_editor_can_be_worked_on(at) {
+        at.world.file("@HOME/.config/nvim/init.lua", "old\n");
+        let seen = at.shell("workspace", "echo new > init.lua; mkdir lua agents; cat init.lua").cwd("@HOME/.config/nvim").go();
+        assert_eq!((seen.code(), seen.out().as_str()), (Some(0), "new\n"), "{}", seen.err());
+        at.world.dir("@OUT/.config");
+        at.world.link("@PROJECT", "@OUT/.config/nvim");
+        let seen = at.shell("workspace", "echo new > init.lua; mkdir lua agents; cat init.lua").env("HOME", "@OUT").go();
+        assert_eq!((seen.code(), seen.out().as_str()), (Some(0), "new\n"), "{}", seen.err());
+    }
+
     fn home_below_the_project_does_not_stop_a_run(at) {
         at.world.dir("@PROJECT/home");
         let seen = at.shell("workspace", "cd && pwd -P").env("HOME", "@PROJECT/home").go();

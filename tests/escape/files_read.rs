@@ -16,6 +16,11 @@ fn naming(dir: &'static str, script: &'static str) -> Attempt {
     })
 }
 
+/// The project is the home, and the secret lies at `path` because links lead there.
+fn linked(path: &'static str, given: fn(&World)) -> Attempt {
+    reading(path).given(given).env("HOME", "@PROJECT")
+}
+
 /// The attack says whether the thing is there.
 fn sensing(script: &'static str) -> Attempt {
     attempt(script, Leak::Claimed)
@@ -87,6 +92,22 @@ claims! {
     policy_file_is_not_readable => attempt("cat @OUT/../policy.yml", Leak::Seen(|_, o| {
         o.says("why-this-policy").then(|| "the text of the policy".into())
     })).yaml("extends: restricted # why-this-policy\n").file("@OUT/../policy.yml", "# why-this-policy\n"),
+
+    credentials_behind_a_link_are_not_readable => linked("@PROJECT/store/credentials", |w| w.link("store", "@PROJECT/.aws")),
+    credentials_behind_a_link_are_not_readable_under_workspace =>
+        linked("@PROJECT/store/credentials", |w| w.link("store", "@PROJECT/.aws")).workspace(),
+    credentials_behind_a_link_of_their_own_are_not_readable => linked("@PROJECT/store/credentials", |w| {
+        w.dir("@PROJECT/.aws");
+        w.link("../store/credentials", "@PROJECT/.aws/credentials");
+    }),
+    credentials_behind_two_links_are_not_readable => linked("@PROJECT/store/deep/credentials", |w| {
+        w.link("store/deep", "@PROJECT/other");
+        w.link("@PROJECT/other", "@PROJECT/.aws");
+    }),
+    forge_token_in_a_linked_configuration_is_not_readable =>
+        linked("@PROJECT/cfg/gh/hosts.yml", |w| w.link("cfg", "@PROJECT/.config")),
+    forge_token_in_a_project_that_is_the_configuration_is_not_readable =>
+        reading("@OUT/.config/gh/hosts.yml").cwd("@OUT/.config").env("HOME", "@OUT"),
 
     names_in_ssh_directory_are_not_listed => naming("@HOME/.ssh", "ls -a @HOME/.ssh"),
     names_beside_the_project_are_not_listed => naming("@HOME", "ls -a @HOME"),

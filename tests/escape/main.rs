@@ -52,6 +52,7 @@ mod namespaces;
 mod network;
 mod network_unix;
 mod persist_config;
+mod persist_dotfiles;
 mod persist_git;
 mod persist_home;
 mod persist_links;
@@ -89,6 +90,7 @@ const AREAS: &[(&str, &[&str])] = &[
     ("network", network::CLAIMS),
     ("network_unix", network_unix::CLAIMS),
     ("persist_config", persist_config::CLAIMS),
+    ("persist_dotfiles", persist_dotfiles::CLAIMS),
     ("persist_git", persist_git::CLAIMS),
     ("persist_home", persist_home::CLAIMS),
     ("persist_links", persist_links::CLAIMS),

@@ -18,8 +18,20 @@ const PEOPLE: std::ops::Range<u32> = 1000..65534;
 
 /// Who called, by the name that the machine knows, and the homes of everybody.
 pub(crate) fn people() -> (Caller, Vec<PathBuf>) {
-    let (uid, mut user, mut homes) = (process::geteuid(), None, Vec::new());
-    for line in fs::read_to_string("/etc/passwd").unwrap_or_default().lines() {
+    let uid = process::geteuid();
+    let (user, homes) = table(&fs::read_to_string("/etc/passwd").unwrap_or_default(), uid);
+    let caller = Caller {
+        uid,
+        gid: process::getegid(),
+        user: user.unwrap_or_else(|| uid.to_string()),
+    };
+    (caller, homes)
+}
+
+/// A user's name in the table of users, and the homes of people there: as written, and where that leads.
+fn table(passwd: &str, uid: u32) -> (Option<String>, Vec<PathBuf>) {
+    let (mut user, mut homes) = (None, Vec::new());
+    for line in passwd.lines() {
         let fields: Vec<&str> = line.split(':').collect();
         let [name, _, id, _, _, home, ..] = fields.as_slice() else {
             continue;
@@ -29,16 +41,15 @@ pub(crate) fn people() -> (Caller, Vec<PathBuf>) {
             user = Some((*name).to_owned());
         }
         let home = PathBuf::from(home);
-        if (id == 0 || PEOPLE.contains(&id)) && home.is_absolute() && home.parent().is_some() {
-            homes.push(home);
+        if (id == 0 || PEOPLE.contains(&id)) && home.is_absolute() {
+            // The project is known by a path without links.
+            let end = walk(&home).path;
+            homes.extend([home, end].into_iter().filter(|home| home.parent().is_some()));
         }
     }
-    let caller = Caller {
-        uid,
-        gid: process::getegid(),
-        user: user.unwrap_or_else(|| uid.to_string()),
-    };
-    (caller, homes)
+    homes.sort();
+    homes.dedup();
+    (user, homes)
 }
 
 /// This machine, for one project.
@@ -115,3 +126,7 @@ fn parts(path: &Path) -> Vec<OsString> {
     parts.reverse();
     parts
 }
+
+#[cfg(test)]
+#[path = "host_tests.rs"]
+mod tests;

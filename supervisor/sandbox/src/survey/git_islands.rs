@@ -197,16 +197,56 @@ impl Collect<'_> {
     fn named(&mut self, files: impl IntoIterator<Item = PathBuf>, works: &[PathBuf]) {
         let named = gitconfig::read(files, self.area.home);
         let own = self.area.own;
-        for file in named.files.iter().chain(&own.files).filter(|file| file.is_absolute()) {
-            self.add(file.clone(), Some(GitConfig));
-            let mut lock = file.clone().into_os_string();
+        for file in named.files.iter().filter(|file| file.is_absolute()) {
+            self.configuration(file);
+        }
+        for work in works {
+            for hooks in named.hooks.iter().chain(&own.hooks) {
+                self.hooks(&work.join(hooks));
+            }
+            for template in named.templates.iter().chain(&own.templates) {
+                self.template(&work.join(template));
+            }
+        }
+    }
+
+    /// What the caller's git reads everywhere, whether there is a repository in the trees or not.
+    pub(super) fn own(&mut self) {
+        let own = self.area.own;
+        for file in own.files.iter().filter(|file| file.is_absolute()) {
+            self.configuration(file);
+        }
+        for hooks in own.hooks.iter().filter(|dir| dir.is_absolute()) {
+            self.hooks(hooks);
+        }
+        for template in own.templates.iter().filter(|dir| dir.is_absolute()) {
+            self.template(template);
+        }
+    }
+
+    /// A file of configuration, and what git writes before it renames that over the file, or over what a link there leads to.
+    fn configuration(&mut self, file: &Path) {
+        let way = links::follow(file);
+        let mut places = way.links.iter().chain(&way.end);
+        if !places.any(|place| self.tops.iter().any(|top| place.starts_with(top))) {
+            return;
+        }
+        self.add(file.to_owned(), Some(GitConfig));
+        for file in way.end.into_iter().chain([file.to_owned()]) {
+            let mut lock = file.into_os_string();
             lock.push(".lock");
             self.add(lock.into(), Some(Socket));
         }
-        for hooks in named.hooks.iter().chain(&own.hooks) {
-            for work in works {
-                self.hooks(&work.join(hooks));
+    }
+
+    /// What a new repository begins with: hooks, and settings.
+    fn template(&mut self, dir: &Path) {
+        self.hooks(&dir.join("hooks"));
+        match links::follow(dir).end {
+            Some(end) if self.area.trees.iter().any(|tree| tree.starts_with(&end)) => {
+                self.add(end.join("config"), Some(Socket));
             }
+            Some(_) | None => self.add_dir(dir.to_owned(), 1),
         }
     }
 

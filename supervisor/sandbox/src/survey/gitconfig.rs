@@ -27,6 +27,8 @@ pub(super) struct Setting {
 pub(super) struct Named {
     /// `core.hooksPath`, perhaps relative to the working tree.
     pub(super) hooks: Vec<PathBuf>,
+    /// `init.templateDir`, of which `git init` and `git clone` copy the hooks.
+    pub(super) templates: Vec<PathBuf>,
     /// Included files, whatever the condition, there or not.
     pub(super) files: Vec<PathBuf>,
     /// `core.worktree` of the first file.
@@ -41,6 +43,8 @@ impl Named {
         let value = expand(value, home);
         match (small(section).as_str(), small(name).as_str()) {
             ("core", "hookspath") => self.hooks.push(value),
+            // Without a value there is no template.
+            ("init", "templatedir") if !value.as_os_str().is_empty() => self.templates.push(value),
             ("include" | "includeif", "path") if value.is_absolute() => self.files.push(value),
             _ => {}
         }
@@ -61,6 +65,7 @@ pub(super) fn read(files: impl IntoIterator<Item = PathBuf>, home: Option<&Path>
             let value = || expand(&setting.value, home);
             match (setting.section.as_str(), setting.key.as_str()) {
                 ("core", "hookspath") => named.hooks.push(value()),
+                ("init", "templatedir") if !setting.value.is_empty() => named.templates.push(value()),
                 ("core", "worktree") if seen.len() == 1 => {
                     named.worktree = Some(PathBuf::from(OsStr::from_bytes(&setting.value)));
                 }

@@ -59,12 +59,13 @@ fn includes_are_followed_and_a_circle_ends() {
     .unwrap();
     fs::write(
         dir.join("sub/b"),
-        "[core]\n\thooksPath = h\n[include]\n\tpath = ../a\n\tpath = d\n",
+        "[core]\n\thooksPath = h\n[init]\n\ttemplateDir = ~/t\n\ttemplateDir =\n[include]\n\tpath = ../a\n\tpath = d\n",
     )
     .unwrap();
     let named = read([dir.join("a")], Some(Path::new("/home/ada")));
     let files = ["sub/b", "sub/../a", "sub/d"].map(|name| dir.join(name));
     assert_eq!(named.hooks[0], Path::new("h"));
+    assert_eq!(named.templates[0], Path::new("/home/ada/t"));
     assert!(files.iter().all(|file| named.files.contains(file)), "{named:?}");
     assert!(named.files.contains(&PathBuf::from("/home/ada/c")));
     assert_eq!(named.worktree, Some(PathBuf::from("..")));

@@ -163,6 +163,8 @@ pub(super) fn find(area: Area<'_>) -> Vec<Island> {
     for path in area.more {
         collect.add(path.clone(), Some(PlaceholderKind::Socket));
     }
+    // After the names of a home: what is missing of them is held by something that `git add` does not see.
+    collect.own();
     for link in area.held {
         collect.protect(link.clone(), None);
     }
@@ -224,7 +226,10 @@ impl Collect<'_> {
         };
         if !way.links.is_empty() && self.area.trees.iter().any(|tree| tree.starts_with(&end)) {
             // A link to the whole tree, which must stay writable.
-            for name in INSIDE {
+            let known = path
+                .file_name()
+                .is_some_and(|name| NAMES.iter().any(|known| name == *known));
+            for name in INSIDE.iter().filter(|_| known) {
                 self.protect(end.join(name), Some(PlaceholderKind::Socket));
             }
             return;

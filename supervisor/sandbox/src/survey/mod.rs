@@ -11,6 +11,7 @@ mod git;
 mod git_islands;
 mod gitconfig;
 mod home;
+mod home_names;
 mod islands;
 mod links;
 mod named;
@@ -135,7 +136,7 @@ pub struct Setting<'a> {
     pub project: &'a Path,
     pub cwd: &'a Path,
     pub home: Option<&'a Path>,
-    /// Those of everybody, by the table of users: `HOME` may say another, as after `sudo`.
+    /// Those of everybody, by the table of users, as written there and without links: `HOME` may say another, as after `sudo`.
     pub homes: Vec<PathBuf>,
     /// This program's own configuration, trust included.
     pub config: Option<&'a Path>,
@@ -206,7 +207,6 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         .iter()
         .filter(|(path, place)| place.kind == Kind::Dir && is_near(path, &project, setting.home));
     let seen = scan::scan(std::iter::once(project.clone()).chain(roots.map(|(path, _)| path.clone())));
-    let secrets = secrets::SECRETS.iter().copied();
     let here = below(&trees, [setting.cwd, &project]);
     let own = if trees.is_empty() && git.iter().all(|dir| dir.access == FsAccess::Read) {
         gitconfig::Named::default()
@@ -216,8 +216,7 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     let homes: BTreeSet<&Path> = setting.homes.iter().map(PathBuf::as_path).chain(setting.home).collect();
     let own_files = [setting.policy, setting.state].into_iter().flatten();
     let mut more: Vec<PathBuf> = own_files.map(Path::to_owned).collect();
-    more.extend(homes.iter().flat_map(|home| home::names(home, &trees, secrets.clone())));
-    more.extend(own_git::chosen(setting.cwd).filter(|file| file.symlink_metadata().is_ok()));
+    more.extend(home::names(&homes, setting.home, &trees));
     let held: Vec<PathBuf> = asked::links_to(setting.report)
         .into_iter()
         .chain(seen.closed.clone())
@@ -248,9 +247,8 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         .into_iter()
         .filter(|path| !is_writable(path) && !is_named(path));
     let sockets = sockets.chain(pipes).collect();
-    denied
-        .hidden
-        .extend(homes.iter().flat_map(|home| secrets::find(&project, home, &cover)));
+    let of_home = |home: &&Path| secrets::find([&project, setting.cwd], home, &cover);
+    denied.hidden.extend(homes.iter().flat_map(of_home));
     for of_ours in [secrets::of_ours, secrets::keys] {
         let hidden = setting.state.and_then(|state| of_ours(state, policy, &cover));
         denied.hidden.extend(hidden);

@@ -25,13 +25,17 @@ pub(super) fn configuration(home: Option<&Path>, cwd: &Path) -> Named {
         .chain(given.files.iter().cloned());
     let mut named = gitconfig::read(files, home);
     named.hooks.append(&mut given.hooks);
+    named.templates.append(&mut given.templates);
+    let template = env::var_os("GIT_TEMPLATE_DIR").filter(|dir| !dir.is_empty());
+    named.templates.extend(template.map(|dir| cwd.join(dir)));
     named.files.append(&mut given.files);
+    named.files.extend(of_caller(home));
     named.files.extend(chosen(cwd));
     named
 }
 
 /// The files that variables of the caller's name in the place of the usual ones.
-pub(super) fn chosen(cwd: &Path) -> impl Iterator<Item = PathBuf> {
+fn chosen(cwd: &Path) -> impl Iterator<Item = PathBuf> {
     let named = ["GIT_CONFIG_SYSTEM", "GIT_CONFIG_GLOBAL"]
         .into_iter()
         .filter_map(env::var_os);
@@ -51,6 +55,7 @@ fn machine() -> impl Iterator<Item = PathBuf> {
     std::iter::once(PathBuf::from("/etc/gitconfig")).chain(beside)
 }
 
+/// The home's own file, and the one in the directory for configuration.
 fn of_caller(home: Option<&Path>) -> impl Iterator<Item = PathBuf> {
     let base = env::var_os("XDG_CONFIG_HOME")
         .map(PathBuf::from)
@@ -79,13 +84,17 @@ mod tests {
     fn pairs_of_the_environment_name_hooks_and_files() {
         let variable = |name: &str| {
             let value = match name {
-                "GIT_CONFIG_COUNT" => "4",
+                "GIT_CONFIG_COUNT" => "6",
                 "GIT_CONFIG_KEY_0" => "Core.HooksPath",
                 "GIT_CONFIG_VALUE_0" => "~/hooks",
                 "GIT_CONFIG_KEY_1" => "includeIf.gitdir:/x.y/.path",
                 "GIT_CONFIG_VALUE_1" => "/more",
                 "GIT_CONFIG_KEY_3" => "user.name",
                 "GIT_CONFIG_VALUE_3" => "me",
+                "GIT_CONFIG_KEY_4" => "init.templateDir",
+                "GIT_CONFIG_VALUE_4" => "~/template",
+                "GIT_CONFIG_KEY_5" => "init.templateDir",
+                "GIT_CONFIG_VALUE_5" => "",
                 _ => return None,
             };
             Some(OsString::from(value))
@@ -96,6 +105,7 @@ mod tests {
         }
         let expected = Named {
             hooks: vec!["/home/me/hooks".into()],
+            templates: vec!["/home/me/template".into()],
             files: vec!["/more".into()],
             worktree: None,
         };
