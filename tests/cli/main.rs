@@ -23,6 +23,7 @@ mod config;
 mod context;
 mod cow;
 mod descriptors;
+mod destinations;
 mod endings;
 mod exits;
 mod failures;

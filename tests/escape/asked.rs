@@ -10,6 +10,20 @@ fn forged(w: &World, _: &Outcome) -> Option<String> {
     (text == "forged\n").then(|| "the report is the command's own".into())
 }
 
+fn forged_in_a_grant(w: &World, _: &Outcome) -> Option<String> {
+    let text = fs::read_to_string(w.path("@OUT/tree/deep/report.json")).unwrap_or_default();
+    (text == "forged\n").then(|| "the report is the command's own".into())
+}
+
+/// What is put beside it to write it whole has a name that fits, what is set aside one that does not.
+const LONG: &str = "@PROJECT/00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000\
+    00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000";
+
+fn in_the_place_of_a_long_name(w: &World, _: &Outcome) -> Option<String> {
+    let text = fs::read_to_string(w.path(LONG).join("file")).unwrap_or_default();
+    (text == "forged\n").then(|| "what lies where the report was asked for is the command's own".into())
+}
+
 /// Puts something else where the report was asked for.
 fn forge(script: &'static str) -> Attempt {
     let script = format!("{script}; mkdir -p out/deep; echo forged > out/deep/report.json");
@@ -42,12 +56,16 @@ claims! {
     report_is_not_written_to_a_directory_that_was_made_anew => forge("rm -rf out"),
     report_is_not_kept_from_a_directory_that_was_closed => attempt("echo forged > out/deep/report.json; chmod 555 out/deep",
         Leak::Seen(forged)).given(|w| { w.dir("@PROJECT/out/deep"); }).workspace().flags(&["--report", "@PROJECT/out/deep/report.json"]),
-    report_is_not_written_where_a_link_on_its_way_led_before => attempt("rm out/deep; mkdir out/deep; echo forged > out/deep/report.json",
-        Leak::Seen(forged)).given(|w| { w.dir("@PROJECT/real"); w.dir("@PROJECT/out"); w.link("../real", "@PROJECT/out/deep"); })
-        .workspace().flags(&["--report", "@PROJECT/out/deep/report.json"]),
+    report_is_not_written_where_a_link_on_its_way_led_before => attempt(
+        "cd @OUT/tree; rm deep; mkdir deep; echo forged > deep/report.json", Leak::Seen(forged_in_a_grant))
+        .given(|w| { w.dir("@OUT/tree/real"); w.link("real", "@OUT/tree/deep"); })
+        .flags(&["--write", "@OUT/tree", "--report", "@OUT/tree/deep/report.json"]),
     report_is_not_kept_away_by_a_directory => attempt(
         "mkdir -p out/deep/report.json/full; echo forged > out/deep/report.json/file", Leak::Changed("@PROJECT/out/deep/report.json/file"))
         .given(|w| { w.dir("@PROJECT/out/deep"); }).workspace().flags(&["--report", "@PROJECT/out/deep/report.json"]),
+    report_of_a_long_name_is_not_kept_away_by_a_directory => attempt(
+        "n=$(printf %0220d 0); mkdir -p $n; echo forged > $n/file", Leak::Seen(in_the_place_of_a_long_name))
+        .workspace().flags(&["--report", LONG]),
     key_of_a_model_is_not_read => key("cat conf/key"),
     key_of_a_model_is_not_read_through_its_link => key("cat key"),
     key_of_a_model_is_not_read_under_workspace => key("cp conf/key x; cat x conf/key; mv conf c2; cat c2/key").workspace(),

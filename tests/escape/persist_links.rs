@@ -78,6 +78,8 @@ claims! {
     directory_that_cannot_be_read_hides_no_link => leave("rm -f .git/logs/HEAD; ln -s @OUT/victim .git/logs/HEAD; \
         chmod 311 .git/logs"),
     log_of_a_branch_is_no_link => leave("b=$(git symbolic-ref HEAD); rm -f .git/logs/$b; ln -s @OUT/victim .git/logs/$b"),
+    log_of_a_branch_with_a_long_name_is_no_link => leave("b=$(git symbolic-ref HEAD); rm -f .git/logs/$b; ln -s @OUT/victim .git/logs/$b")
+        .given(|w| { w.git("@PROJECT", &["checkout", "-q", "-b", &"a".repeat(248)]); }),
     list_of_what_was_fetched_is_no_link => leave("rm -f .git/FETCH_HEAD; ln -s @OUT/victim .git/FETCH_HEAD"),
     message_of_a_module_is_no_link => leave("rm -f .git/modules/lib/COMMIT_EDITMSG; \
         ln -s @OUT/victim .git/modules/lib/COMMIT_EDITMSG").given(submodule),

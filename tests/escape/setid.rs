@@ -187,6 +187,43 @@ fn changed_program_of_root_keeps_no_rights() {
     assert!(outcome.err().contains("setuid"), "{}", outcome.describe());
 }
 
+/// Moves the changed program where no path is short enough to lead.
+const BURIES: &str = "@A m_map setuid; python3 -c '
+import os
+top = os.open(\".\", os.O_RDONLY)
+for _ in range(20):
+    os.mkdir(\"d\" * 250)
+    os.chdir(\"d\" * 250)
+os.rename(\"setuid\", \"setuid\", src_dir_fd=top)
+'";
+
+#[test]
+fn changed_program_of_root_keeps_no_rights_below_a_path_that_is_too_long() {
+    use glee_tests::{Policy, Run};
+    let left = |world: &World| {
+        let mut find = world.host_command("find");
+        let found = find.args([".", "-name", "setuid", "-perm", "/6000"]).output();
+        String::from_utf8_lossy(&found.expect("start `find`").stdout)
+            .lines()
+            .count()
+    };
+    let bare = privileged(false);
+    Run::bare(&bare).script(BURIES).go();
+    assert_eq!(left(&bare), 1, "the attack does not work bare");
+
+    for flags in [&[][..], &["--report", "@OUT/report.json"]] {
+        let world = privileged(false);
+        let outcome = Run::sandboxed(&world, Policy::Named("workspace"))
+            .flags(flags)
+            .script(BURIES)
+            .go();
+        assert!(outcome.left(), "{}", outcome.describe());
+        assert!(!world.path("@PROJECT/setuid").exists(), "{}", outcome.describe());
+        assert_eq!(left(&world), 0, "ESCAPED: {}", outcome.describe());
+        assert!(!outcome.err().contains("cannot look through"), "{}", outcome.describe());
+    }
+}
+
 #[test]
 fn changed_program_of_root_keeps_no_rights_after_the_supervisor_was_killed() {
     use glee_tests::{Policy, Run};

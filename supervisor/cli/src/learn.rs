@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use glee_engine::learn::run::{Lesson, Manner, Taught, run as run_lesson};
-use glee_engine::report::Destination;
-use glee_engine::run::Refusal;
+use glee_engine::report::{Destination, Named};
 use glee_engine::select;
 
 use crate::args_policy::LearnArgs;
@@ -27,12 +26,14 @@ pub(crate) fn run(arguments: LearnArgs, project: Option<PathBuf>) -> i32 {
     }
     // Before the run: what the command renames or links meanwhile leads nowhere else.
     let output = arguments.output.clone();
-    let opened = output
-        .as_ref()
-        .map(|to| Destination::open(to).map_err(|error| Refusal::Report { to: to.clone(), error }));
-    let destination = match opened.transpose() {
+    let named = output.as_deref().map(|to| Named {
+        flag: "--output",
+        to,
+        project: project.as_deref(),
+    });
+    let destination = match named.as_ref().map(Destination::open).transpose() {
         Ok(destination) => destination,
-        Err(refusal) => return print::refusal(&refusal, REFUSED),
+        Err(error) => return print::refusal(&error.into(), REFUSED),
     };
     let lesson = Lesson {
         policy: arguments.policy,

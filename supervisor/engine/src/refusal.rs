@@ -1,7 +1,5 @@
 //! Why nothing ran: what can be wrong with a run before it starts, its exit status and what to do about it.
 
-use std::path::PathBuf;
-
 use glee_sandbox::launch::LaunchError;
 use glee_sandbox::lower::LowerError;
 use glee_sandbox::survey::{NotFound, SurveyError};
@@ -12,6 +10,7 @@ use crate::audit::guard::OwnState;
 use crate::container::ContainerError;
 use crate::egress::EgressError;
 use crate::project::SceneError;
+use crate::report::DestinationError;
 use crate::select::SelectError;
 use crate::stage::StageError;
 use crate::tasks::layers::LayerError;
@@ -39,8 +38,8 @@ pub enum Refusal {
     Launch(#[from] LaunchError),
     #[error(transparent)]
     Container(#[from] ContainerError),
-    #[error("cannot write the report to `{}`: {error}", .to.display())]
-    Report { to: PathBuf, error: std::io::Error },
+    #[error(transparent)]
+    Destination(#[from] DestinationError),
     #[error("no command was given")]
     NoCommand,
     #[error(transparent)]
@@ -66,7 +65,7 @@ impl Refusal {
             | Self::Lower(_)
             | Self::Launch(_)
             | Self::Container(_)
-            | Self::Report { .. }
+            | Self::Destination(_)
             | Self::OwnState(_)
             | Self::Audit(_)
             | Self::Stage(_)
@@ -92,7 +91,7 @@ impl Refusal {
             Self::OwnState(error) => Some(error.help().to_owned()),
             Self::Stage(error) => Some(error.help().to_owned()),
             Self::Audit(error) => Some(error.help().to_owned()),
-            Self::Report { .. } => Some("the directory must exist and be writable for you".to_owned()),
+            Self::Destination(error) => Some(error.help()),
         }
     }
 }

@@ -34,7 +34,7 @@ use crate::library::config_dir;
 pub use crate::options::{Options, Purpose};
 use crate::project::{Scene, SceneError};
 pub use crate::refusal::Refusal;
-use crate::report::{Destination, ModelReport, PolicyId, Report};
+use crate::report::{Destination, ModelReport, Named, PolicyId, Report};
 use crate::run_id::run_id;
 use crate::select::{self, Selected};
 use crate::stage::{self, Stage, StageError};
@@ -62,10 +62,12 @@ pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
         .map_or_else(run_id, |job| job.task.as_str().to_owned());
     let mut report = Report::new(&id, &options.command, SystemTime::now());
     let mut audit = Recorder::open();
-    let opened = options
-        .report
-        .as_ref()
-        .map(|to| Destination::open(to).map_err(|error| Refusal::Report { to: to.clone(), error }));
+    let named = options.report.as_deref().map(|to| Named {
+        flag: "--report",
+        to,
+        project: options.project.as_deref(),
+    });
+    let opened = named.as_ref().map(Destination::open);
     let mut lost = None;
     let (destination, result) = match opened.transpose() {
         Ok(destination) => {
@@ -74,7 +76,7 @@ pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
             lost = stage.and_then(|stage| stage.finish(&mut report));
             (destination, result)
         }
-        Err(refusal) => (None, Err(refusal)),
+        Err(error) => (None, Err(error.into())),
     };
     // Who is leaving has done so when this function returns.
     let (status, refusal, _leaving) = match result {
@@ -211,17 +213,6 @@ fn known_as(name: &str) -> String {
         Some(stem) if is_profile => stem.to_string_lossy().into_owned(),
         Some(_) | None => name.to_owned(),
     }
-}
-
-/// Writes the report on a run that was refused before anything was looked at.
-pub fn refused(options: &Options, reason: &str) -> Option<std::io::Error> {
-    let mut report = Report::new(&run_id(), &options.command, SystemTime::now());
-    report.reason = Some(reason.to_owned());
-    report.exit_code = Some(125);
-    report.project = found_project(options);
-    Recorder::open().finished(&report);
-    let to = options.report.as_ref()?;
-    Destination::open(to).and_then(|to| report.write(&to)).err()
 }
 
 /// Everything decided, nothing done.

@@ -16,7 +16,7 @@ use super::yard::OnDisk;
 use super::{Base, Learned, learn};
 use crate::audit::record::Need;
 use crate::project::{Scene, SceneError};
-use crate::report::Denial;
+use crate::report::{Denial, DestinationError};
 use crate::run::{self, Finished, Options, Prepared, Purpose, Refusal};
 use crate::run_id::run_id;
 use crate::select;
@@ -125,7 +125,7 @@ impl Draft {
     }
 
     fn put(&self, text: &str) -> Result<(), Refusal> {
-        let refused = |error| Refusal::Report {
+        let refused = |error| DestinationError::Io {
             to: self.path.clone(),
             error,
         };
@@ -133,7 +133,7 @@ impl Draft {
         let mut options = fs::OpenOptions::new();
         let file = options.create_new(true).write(true).mode(0o600).open(&self.path);
         file.and_then(|mut file| file.write_all(text.as_bytes()))
-            .map_err(refused)
+            .map_err(|error| refused(error).into())
     }
 
     fn remove(&self) {

@@ -6,6 +6,7 @@ mod denials;
 mod destination;
 mod layers;
 mod model;
+mod named;
 mod receipt;
 mod time;
 
@@ -28,6 +29,7 @@ pub use changes::{ChangeSummary, ChangedFile, Unsure};
 pub use denials::{Denial, What};
 pub use destination::Destination;
 pub use model::ModelReport;
+pub use named::{DestinationError, Named};
 pub use receipt::{CanaryRow, NotTried, ReceiptReport};
 pub use time::rfc3339;
 

@@ -103,9 +103,17 @@ pub fn is_open(raw: RawFd) -> bool {
 }
 
 pub fn set_nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
+    set_flags(fd, |flags| flags | libc::O_NONBLOCK)
+}
+
+pub fn set_blocking(fd: BorrowedFd<'_>) -> io::Result<()> {
+    set_flags(fd, |flags| flags & !libc::O_NONBLOCK)
+}
+
+fn set_flags(fd: BorrowedFd<'_>, change: impl Fn(libc::c_int) -> libc::c_int) -> io::Result<()> {
     // SAFETY: F_GETFL touches no memory.
     let flags = check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) }.into())?;
-    let flags = libc::c_int::try_from(flags).unwrap_or(0) | libc::O_NONBLOCK;
+    let flags = change(libc::c_int::try_from(flags).unwrap_or(0));
     // SAFETY: F_SETFL takes an int and touches no memory.
     done(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags) })
 }

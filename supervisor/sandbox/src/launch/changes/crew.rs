@@ -20,6 +20,8 @@ const SHARES: usize = 64;
 /// Directories that are looked at before that.
 const AHEAD: usize = 256;
 const THREADS: usize = 4;
+/// A path from the top that is longer is not made longer still: what lies below is reached step by step.
+const LONGEST: usize = 2048;
 
 /// Who looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,12 +59,17 @@ pub(super) fn look<'a>(tree: &Path, mut look: Look<'a>, crew: Crew) -> Look<'a> 
 fn shared(top: &OwnedFd, tree: &Path, then: Then, look: &mut Look<'_>) {
     let below = PathBuf::new();
     let mut shares = std::collections::VecDeque::from([Share { below, then }]);
+    let mut deep = Vec::new();
     let mut list = Listing::default();
     for _ in 0..AHEAD {
         if shares.len() >= SHARES {
             break;
         }
-        let Some(share) = shares.pop_front() else { return };
+        let Some(share) = shares.pop_front() else { break };
+        if share.below.as_os_str().len() > LONGEST {
+            deep.push(share);
+            continue;
+        }
         let mut found = Vec::new();
         match open(top.as_fd(), &share.below) {
             Ok(dir) => {
@@ -81,6 +88,7 @@ fn shared(top: &OwnedFd, tree: &Path, then: Then, look: &mut Look<'_>) {
         };
         shares.extend(found.into_iter().map(next));
     }
+    shares.extend(deep);
     let threads = thread::available_parallelism()
         .map_or(1, usize::from)
         .min(THREADS)

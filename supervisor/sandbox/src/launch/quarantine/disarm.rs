@@ -3,11 +3,12 @@
 //! The directory is the caller's own, but the command chose its modes: what cannot be opened or changed is opened up for as
 //! long as that takes. INVARIANT: everything is reached from the tree's own handle, beneath it, through no link.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::Disarmed;
@@ -19,6 +20,9 @@ use crate::sys::path;
 
 /// Appended to a name that is set aside.
 const ASIDE: &str = ".set-aside";
+/// The longest name on most filesystems, and one that fits on the others.
+const NAME_MAX: usize = 255;
+const SHORT: usize = 64;
 /// A configuration larger than this was not written by git.
 const LARGEST: usize = 64 * 1024;
 /// Names in a git directory that lead git elsewhere.
@@ -144,19 +148,24 @@ pub(super) fn rename_in(tree: &Path, dir: &Path, name: &OsStr) -> io::Result<()>
     set_aside(parent.as_fd(), name)
 }
 
-/// A name that nobody can have taken before: first the plain one, then one of chance.
+/// A name that nobody can have taken before: first the plain one, then one of chance. Cut where it would be too long.
 fn set_aside(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     let mut last = Ok(());
+    let mut room = NAME_MAX;
     for attempt in 0..8 {
-        let mut to: OsString = name.to_owned();
-        to.push(ASIDE);
+        let mut end = ASIDE.to_owned();
         if attempt > 0 {
             let chance = std::collections::hash_map::RandomState::new().build_hasher().finish();
-            to.push(format!("-{chance:016x}"));
+            end.push_str(&format!("-{chance:016x}"));
         }
+        let bytes = name.as_bytes();
+        let kept = bytes.get(..room.saturating_sub(end.len())).unwrap_or(bytes);
+        let mut to = OsStr::from_bytes(kept).to_owned();
+        to.push(end);
         last = path::rename_new_at(dir, name, &to);
         match &last {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(e) if e.raw_os_error() == Some(libc::ENAMETOOLONG) => room = SHORT,
             Ok(()) | Err(_) => return last,
         }
     }

@@ -99,6 +99,29 @@ fn new_links_are_set_aside_wherever_git_writes_and_names_of_branches_stay() {
 }
 
 #[test]
+fn no_name_is_too_long_to_be_set_aside() {
+    let git = Git::new("long");
+    let long = |length: usize| format!("logs/refs/heads/{}{}", "x".repeat(length % 2), "é".repeat(length / 2));
+    let mut made = [244, 245, 246, 250, 255].map(long).to_vec();
+    // What a cut name would be is taken.
+    let taken = format!("logs/refs/heads/{}.set-aside", "a".repeat(245));
+    fs::write(git.0.join(&taken), "taken").unwrap();
+    made.push(format!("logs/refs/heads/{}", "a".repeat(250)));
+    for at in &made {
+        git.link(at, "config");
+    }
+    let mut expected: Vec<PathBuf> = made.iter().map(PathBuf::from).collect();
+    expected.sort();
+    assert_eq!(git.aside(&BTreeMap::new()), expected);
+    assert!(made.iter().all(|at| git.0.join(at).symlink_metadata().is_err()));
+    assert_eq!(fs::read_to_string(git.0.join(taken)).unwrap(), "taken");
+    assert_eq!(
+        fs::read_dir(git.0.join("logs/refs/heads")).unwrap().count(),
+        made.len() + 1
+    );
+}
+
+#[test]
 fn a_part_of_a_git_directory_is_looked_at_with_the_whole() {
     let git = Git::new("parts");
     let repositories = git.repositories();

@@ -1,0 +1,173 @@
+//! A path that the caller named for something to be written there, and whether a command had a say in where it leads.
+//!
+//! Reads links; opens and changes nothing. What lies in a project may be the work of an earlier run: a link there is a
+//! stranger's word, however the caller came to type its name.
+
+use std::fs;
+use std::io;
+use std::os::fd::RawFd;
+use std::path::{Path, PathBuf, absolute};
+
+use glee_policy::Walk;
+
+use crate::host::walk;
+use crate::project::Scene;
+
+/// Filesystems of which a sandbox has its own: what lies there is not a command's doing, also if `/` is the project.
+const KERNELS: [&str; 2] = ["/dev", "/proc"];
+
+/// A file to be written, as the caller named it.
+#[derive(Debug, Clone, Copy)]
+pub struct Named<'a> {
+    pub flag: &'static str,
+    pub to: &'a Path,
+    /// As given with `--project`.
+    pub project: Option<&'a Path>,
+}
+
+/// Why nothing can be written there.
+#[derive(Debug, thiserror::Error)]
+pub enum DestinationError {
+    #[error("`{flag} {}` leads to `{}`, through a symbolic link in the project", .to.display(), .leads_to.display())]
+    Link {
+        flag: &'static str,
+        to: PathBuf,
+        leads_to: PathBuf,
+    },
+    #[error("`{flag} {}` is a pipe or a device in the project", .to.display())]
+    Special { flag: &'static str, to: PathBuf },
+    #[error("`{flag} {}` is a pipe from which nobody reads", .to.display())]
+    NoReader { flag: &'static str, to: PathBuf },
+    #[error("cannot write to `{}`: {error}", .to.display())]
+    Io { to: PathBuf, error: io::Error },
+}
+
+impl DestinationError {
+    #[must_use]
+    pub fn help(&self) -> String {
+        match self {
+            Self::Link { flag, leads_to, .. } => format!("if that is meant: {flag} {}", leads_to.display()),
+            Self::Special { .. } => "a command may have made it: remove it, or name another file".to_owned(),
+            Self::NoReader { .. } => "start its reader first".to_owned(),
+            Self::Io { .. } => "the directory must exist and be writable for you".to_owned(),
+        }
+    }
+}
+
+/// Where a path leads without the help of a project's links.
+#[derive(Debug)]
+pub(super) struct Way {
+    /// Absolute, as it was named.
+    pub(super) whole: PathBuf,
+    /// Absolute, as it was named.
+    pub(super) parent: PathBuf,
+    end: Walk,
+    dir: Walk,
+    grounds: Grounds,
+}
+
+impl Named<'_> {
+    /// Refuses links that lie in the project.
+    pub(super) fn way(&self) -> Result<Way, DestinationError> {
+        let parent = self.to.parent().filter(|dir| !dir.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new("."));
+        let whole = absolute(self.to).map_err(|error| self.failed(error))?;
+        let parent = absolute(parent).map_err(|error| self.failed(error))?;
+        let grounds = Grounds::around(self.project);
+        let (end, dir) = (walk(&whole), walk(&parent));
+        if [&end, &dir].into_iter().any(|walked| grounds.lead(walked)) {
+            return Err(self.led(end.path));
+        }
+        Ok(Way {
+            whole,
+            parent,
+            end,
+            dir,
+            grounds,
+        })
+    }
+
+    pub(super) fn failed(&self, error: io::Error) -> DestinationError {
+        let to = self.to.to_owned();
+        DestinationError::Io { to, error }
+    }
+
+    pub(super) fn led(&self, leads_to: PathBuf) -> DestinationError {
+        DestinationError::Link {
+            flag: self.flag,
+            to: self.to.to_owned(),
+            leads_to,
+        }
+    }
+}
+
+impl Way {
+    /// Could a command have put there what is there?
+    pub(super) fn ends_in_the_project(&self) -> bool {
+        self.grounds.hold(&self.end.path)
+    }
+
+    /// Is what was opened there what was looked at? If not, somebody has put a link on the way meanwhile.
+    pub(super) fn ends_at(&self, place: &Path) -> bool {
+        is_at(&self.end, place)
+    }
+
+    /// The same of the directory.
+    pub(super) fn passes(&self, place: &Path) -> bool {
+        is_at(&self.dir, place)
+    }
+
+    /// The name in `/proc` of the open file that it leads to (`/dev/stdout`, `/dev/fd/3`).
+    pub(super) fn descriptor(&self) -> Option<&Path> {
+        let (at, target) = self.end.links.last()?;
+        let dir = at
+            .parent()
+            .filter(|dir| dir.starts_with("/proc") && dir.ends_with("fd"))?;
+        let is_file = || fs::metadata(at).is_ok_and(|meta| !meta.is_dir());
+        (dir.join(target) == self.end.path && is_file()).then_some(at)
+    }
+
+    /// The number of the caller's own standard output or error, if that is where it leads.
+    pub(super) fn stdio(&self) -> Option<RawFd> {
+        let own = Path::new("/proc").join(fs::read_link("/proc/self").ok()?);
+        let below = self.descriptor()?.strip_prefix(own).ok()?;
+        [1, 2].into_iter().find(|raw| below == Path::new(&format!("fd/{raw}")))
+    }
+}
+
+/// Links in `/proc` are more than their text, so that nothing can be told of what lies behind them.
+fn is_at(walked: &Walk, place: &Path) -> bool {
+    walked.path == place || walked.links.iter().any(|(at, _)| at.starts_with("/proc"))
+}
+
+/// Directories in which a command may have put what it liked: the project and those around it, by their real paths. A link
+/// by which a project itself is reached lies in none of them.
+#[derive(Debug)]
+struct Grounds(Vec<PathBuf>);
+
+impl Grounds {
+    fn around(project: Option<&Path>) -> Self {
+        // Nothing runs where the named one is none, but the refusal is reported.
+        let scene = Scene::find(project).or_else(|_| Scene::find(None));
+        let all = |scene: Scene| {
+            scene
+                .around()
+                .map(|outer| outer.project)
+                .chain([scene.project.clone()])
+                .collect()
+        };
+        Self(scene.map(all).unwrap_or_default())
+    }
+
+    fn lead(&self, walked: &Walk) -> bool {
+        walked.links.iter().any(|(at, _)| self.hold(at))
+    }
+
+    fn hold(&self, path: &Path) -> bool {
+        let is_in = |dir: &PathBuf| {
+            let kernels = KERNELS.iter().any(|own| path.starts_with(own) && !dir.starts_with(own));
+            path.starts_with(dir) && !kernels
+        };
+        self.0.iter().any(is_in)
+    }
+}
