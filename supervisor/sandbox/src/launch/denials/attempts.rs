@@ -2,6 +2,7 @@
 //!
 //! INVARIANT (no oracle): the host is looked at after the call has gone on, so nobody inside can time what is there.
 
+use std::ffi::CString;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
@@ -25,7 +26,10 @@ pub(super) struct Foreseen {
     path: PathBuf,
     because: Because,
     want: Want,
+    last: Last,
     ending: Ending,
+    /// The name of the attribute that was to be set or removed.
+    attribute: Option<CString>,
     /// The key under which to remember that it is no refusal of ours.
     key: Option<Vec<u8>>,
 }
@@ -86,7 +90,10 @@ impl Listener<'_> {
             let asked = asked.as_ref()?;
             self.foresee(notice, asked.path.clone(), asked.want, asked.last)
         };
-        let foreseen = [foresee(&first), foresee(&second)];
+        let mut foreseen = [foresee(&first), foresee(&second)];
+        if let [Some(foreseen), _] = &mut foreseen {
+            foreseen.attribute = want::attribute(act).and_then(|name| arguments::name(notice, name));
+        }
         let pair = match (&first, &second) {
             (Some(from), Some(to)) => self.pair(notice, [from, to], &foreseen),
             (Some(_) | None, _) => None,
@@ -94,7 +101,7 @@ impl Listener<'_> {
         let climb = self.climbs.begun().map(|climb| (climb, self.people.who(notice.pid)));
         self.conclude(notice, (nr, name), foreseen.into_iter().flatten().collect(), pair)?;
         if let Some((climb, person)) = climb
-            && self.host().could(&climb.path, Want::MakeDir)
+            && self.host().could(&climb.path, Want::MakeDir, Last::Itself)
         {
             self.climbs.hold(climb, (nr, name), person);
         }
@@ -159,7 +166,9 @@ impl Listener<'_> {
                 path,
                 because,
                 want,
+                last,
                 ending,
+                attribute: None,
                 key: (lasting && want.is_all()).then_some(key),
             }),
         }
@@ -170,7 +179,7 @@ impl Listener<'_> {
         &mut self,
         notice: &Notice,
         (nr, name): (u32, &str),
-        foreseen: Vec<Foreseen>,
+        mut foreseen: Vec<Foreseen>,
         pair: Option<Pair>,
     ) -> io::Result<()> {
         if foreseen.is_empty() {
@@ -183,6 +192,9 @@ impl Listener<'_> {
             return Ok(());
         }
         let host = self.host();
+        for foreseen in &mut foreseen {
+            foreseen.want = host.meant(&foreseen.path, foreseen.want, foreseen.last);
+        }
         // Only what would have succeeded whole.
         let ours = foreseen.iter().all(|foreseen| foreseen.was_possible(host))
             && pair.is_none_or(|pair| pair.is_possible(host));
@@ -202,7 +214,11 @@ impl Listener<'_> {
 impl Foreseen {
     fn was_possible(&self, host: &Host) -> bool {
         let is_dir = || self.ending == Ending::Name || self.want.is_about_the_name() || host.is_dir(&self.path);
-        host.could(&self.path, self.want) && is_dir()
+        let named = || match (self.want, &self.attribute) {
+            (Want::Change(part), Some(name)) => host.could_attribute(&self.path, part, name, self.last),
+            (_, Some(_) | None) => true,
+        };
+        host.could(&self.path, self.want, self.last) && is_dir() && named()
     }
 }
 
@@ -211,13 +227,18 @@ fn kind(want: Want, because: Because) -> DeniedKind {
         Want::Connect => DeniedKind::Unix,
         Want::Write
         | Want::WriteOrMake
+        | Want::MakeIn
         | Want::Make
         | Want::MakeDir
         | Want::Replace(_)
         | Want::Remove(_)
         | Want::Change(_) => DeniedKind::Write,
-        Want::Read | Want::ReadOrMake | Want::Look | Want::Execute if because == Because::Absent => DeniedKind::Hidden,
-        Want::Read | Want::ReadOrMake | Want::Look => DeniedKind::Read,
+        Want::Read | Want::ReadOrMake | Want::List | Want::Enter | Want::Look | Want::Execute
+            if because == Because::Absent =>
+        {
+            DeniedKind::Hidden
+        }
+        Want::Read | Want::ReadOrMake | Want::List | Want::Enter | Want::Look => DeniedKind::Read,
         Want::Execute => DeniedKind::Execute,
     }
 }
