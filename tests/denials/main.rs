@@ -52,6 +52,7 @@ glee_tests::claims! {
     changes_of_times_owners_and_attributes_are_reported => crate::words::changes;
     a_hidden_path_is_reported_however_it_is_written => crate::words::spellings;
     a_directory_that_could_not_be_made_is_reported => crate::words::directories;
+    a_hidden_interpreter_is_reported => crate::words::interpreters;
     hints_can_be_followed => crate::words::followed;
     a_killed_listener_ends_the_run => crate::listener::killed;
     a_stopped_listener_ends_the_run => crate::listener::stopped;

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::process::Command;
 
 use glee_tests::{Caller, Policy, Run};
 use serde_json::{Value, json};
@@ -370,4 +371,47 @@ pub(crate) fn shortened(caller: Caller) {
     assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
     assert_eq!(fs::read(&file).expect("read a file"), b"secret");
     assert_eq!(row(&report, "fs.write", &file)["syscall"], "truncate", "{report:#}");
+}
+
+/// A script whose interpreter is hidden is not found, and neither is a program without its loader.
+pub(crate) fn interpreters(caller: Caller) {
+    let world = world(caller);
+    let tool = |name: &str| world.home().join("tools").join(name).display().to_string();
+    world.program("@HOME/tools/sh", "#!/bin/sh\n");
+    world.program("@HOME/tools/ld.so", "");
+    world.program("@HOME/tools/broken", "#!/nowhere/sh\n");
+    world.program("@PROJECT/script", &format!("#!{} -x\n", tool("sh")));
+    world.program("@PROJECT/twice", &format!("#! {}/script\n", world.project().display()));
+    world.program("@PROJECT/broken", "#!/nowhere/sh\n");
+    world.program("@PROJECT/whole", "#!/bin/sh\n");
+    let loaded = world.project().join("loaded");
+    let flag = format!("-Wl,--dynamic-linker={}", tool("ld.so"));
+    world.file("@PROJECT/main.c", "int main(void) { return 0; }\n");
+    let mut cc = Command::new("cc");
+    let built = cc
+        .arg(flag)
+        .arg("-o")
+        .args([&loaded, &world.project().join("main.c")])
+        .status();
+    assert!(built.is_ok_and(|status| status.success()));
+    let ask = |path: &str| {
+        let script = format!("{path}; {path}; exec true");
+        let run = prepared(&world, Policy::Named("workspace"), &[]).command(["sh", "-c", &script]);
+        reported(&world, run).1
+    };
+    for (path, needed) in [("./script", "sh"), ("./twice", "sh"), ("./loaded", "ld.so")] {
+        let report = ask(path);
+        let found = row(&report, "fs.hidden", &tool(needed));
+        let hint = format!("fs.read: [\"~/tools/{needed}\"]");
+        assert_eq!(words(found)[1..], [&hint, "sh", "execve"], "{path}: {report:#}");
+        assert_eq!(
+            (&found["count"], denials(&report).len()),
+            (&json!(2), 1),
+            "{path}: {report:#}"
+        );
+    }
+    for path in ["./broken", "~/tools/broken", "./whole"] {
+        assert_eq!(ask(path)["denials"], json!([]), "{path}");
+    }
+    row(&ask("~/tools/sh"), "fs.hidden", &tool("sh"));
 }

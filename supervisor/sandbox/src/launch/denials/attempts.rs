@@ -11,8 +11,10 @@ use std::path::PathBuf;
 use super::arguments;
 use super::host::Host;
 use super::inside::Judgement;
+use super::interpreter::{self, LEVELS, Needed};
 use super::listen::Listener;
 use super::noise::is_noise;
+use super::people::Person;
 use super::row::{Because, DeniedKind, Subject};
 use super::thing::{Deed, Thing};
 use super::want::{self, Ending, Want};
@@ -39,6 +41,14 @@ struct Asked {
     path: PathBuf,
     want: Want,
     last: Last,
+}
+
+/// A program that nothing keeps from being started, as far as it itself goes.
+#[derive(Debug)]
+pub(super) struct Started {
+    path: PathBuf,
+    /// The key under which to remember that it needs no second look.
+    key: Option<Vec<u8>>,
 }
 
 /// Two names that one call is about.
@@ -99,11 +109,20 @@ impl Listener<'_> {
             (Some(_) | None, _) => None,
         };
         let climb = self.climbs.begun().map(|climb| (climb, self.people.who(notice.pid)));
+        let started = self.started.take().map(|started| {
+            let person = self.people.who(notice.pid);
+            // It most likely becomes another program now.
+            self.people.forget(notice.pid);
+            (started, person)
+        });
         self.conclude(notice, (nr, name), foreseen.into_iter().flatten().collect(), pair)?;
         if let Some((climb, person)) = climb
             && self.host().could(&climb.path, Want::MakeDir, Last::Itself)
         {
             self.climbs.hold(climb, (nr, name), person);
+        }
+        if let Some((started, person)) = started {
+            self.start(started, (nr, name), person);
         }
         Ok(())
     }
@@ -157,7 +176,10 @@ impl Listener<'_> {
                 if want == Want::MakeDir {
                     self.climbs.made(&path);
                 }
-                if lasting {
+                let key = lasting.then_some(key);
+                if want == Want::Execute {
+                    self.started = Some(Started { path, key });
+                } else if let Some(key) = key {
                     self.passed.insert(key);
                 }
                 None
@@ -171,6 +193,43 @@ impl Listener<'_> {
                 attribute: None,
                 key: (lasting && want.is_all()).then_some(key),
             }),
+        }
+    }
+
+    /// The call that starts it has gone on: is what it needs besides itself there, too? A script without its interpreter is
+    /// refused like one that is not there.
+    fn start(&mut self, started: Started, call: (u32, &str), person: Person) {
+        let Started { mut path, mut key } = started;
+        for _ in 0..LEVELS {
+            let Some((program, real)) = self.inside.as_ref().and_then(|inside| inside.program(&path)) else {
+                return;
+            };
+            let needed = if self.host().is_elsewhere(&real) {
+                None
+            } else {
+                interpreter::needed(program.as_fd())
+            };
+            let (Some(needed), Some(inside)) = (needed, &self.inside) else {
+                break;
+            };
+            match inside.judge(needed.path(), Want::Execute, Last::Follow) {
+                Judgement::Passes { lasting } => key = key.filter(|_| lasting),
+                Judgement::Refused { path, because, .. } => {
+                    let kind = kind(Want::Execute, because);
+                    if self.host().could(&path, Want::Execute, Last::Follow) {
+                        self.note(kind, Subject::Path(path), because, call, person);
+                    }
+                    return;
+                }
+                Judgement::Climbs { .. } => return,
+            }
+            match needed {
+                Needed::Program(next) => path = next,
+                Needed::Loader(_) => break,
+            }
+        }
+        if let Some(key) = key {
+            self.passed.insert(key);
         }
     }
 

@@ -1,17 +1,18 @@
 //! Could the caller have done it without the sandbox? Asked of the host, after the call has gone on.
 //!
-//! Nothing is opened but handles on paths, and a directory to see whether it is empty. INVARIANT (nothing is set going): a
+//! Nothing is opened but handles on paths, a directory to see whether it is empty, and the start of what was to be executed. INVARIANT (nothing is set going): a
 //! path that leads through a mount that somebody else serves (automounts, FUSE, network filesystems) is not looked at: the
 //! command must not be able to make the host fetch things.
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, OsStr};
 use std::fs;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::inside::held;
+use super::interpreter::{self, LEVELS, Needed};
 use super::thing::Thing;
 use super::want::{Over, Part, Target, UNCHANGED, Want};
 use crate::plan::SandboxPlan;
@@ -91,10 +92,12 @@ impl Host {
 
     /// What a call that makes a file only if it is not there comes to.
     pub(super) fn meant(&self, path: &Path, want: Want, last: Last) -> Want {
-        match want {
-            Want::ReadOrMake if self.there(path, last).is_some() => Want::Read,
-            Want::ReadOrMake => Want::WriteOrMake,
-            other => other,
+        if want != Want::ReadOrMake {
+            want
+        } else if self.there(path, last).is_some() {
+            Want::Read
+        } else {
+            Want::WriteOrMake
         }
     }
 
@@ -113,7 +116,7 @@ impl Host {
             Want::Read | Want::ReadOrMake => opens && may(libc::R_OK),
             Want::List => kind == Some(libc::S_IFDIR) && may(libc::R_OK),
             Want::Enter => kind == Some(libc::S_IFDIR) && may(libc::X_OK),
-            Want::Execute => kind == Some(libc::S_IFREG) && may(libc::X_OK),
+            Want::Execute => self.program(path).is_some_and(|program| self.starts(program.as_fd())),
             Want::Look => found.is_some(),
             Want::Connect => kind == Some(libc::S_IFSOCK) && may(libc::W_OK),
             Want::Write => opens && kind != Some(libc::S_IFDIR) && may(libc::W_OK),
@@ -170,7 +173,32 @@ impl Host {
         facts.is_some_and(|facts| facts.mode & libc::S_IFMT == libc::S_IFDIR)
     }
 
-    fn is_elsewhere(&self, path: &Path) -> bool {
+    /// Something that may be executed.
+    fn program(&self, path: &Path) -> Option<OwnedFd> {
+        let handle = self.there(path, Last::Follow)?;
+        let is_file = look::facts(handle.as_fd()).is_ok_and(|facts| facts.mode & libc::S_IFMT == libc::S_IFREG);
+        (is_file && look::may(handle.as_fd(), libc::X_OK)).then_some(handle)
+    }
+
+    /// Is what it needs to be started there, too?
+    fn starts(&self, program: BorrowedFd<'_>) -> bool {
+        let mut needed = interpreter::needed(program);
+        for _ in 0..LEVELS {
+            let Some(next) = needed else {
+                return true;
+            };
+            let Some(handle) = self.program(next.path()) else {
+                return false;
+            };
+            needed = match next {
+                Needed::Program(_) => interpreter::needed(handle.as_fd()),
+                Needed::Loader(_) => None,
+            };
+        }
+        false
+    }
+
+    pub(super) fn is_elsewhere(&self, path: &Path) -> bool {
         self.served.iter().any(|mount| path.starts_with(mount)) || is_about_a_process(path)
     }
 

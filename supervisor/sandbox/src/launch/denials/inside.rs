@@ -106,6 +106,11 @@ impl<'a> Inside<'a> {
         (!self.placeholders.contains(&path)).then(|| Thing::of(handle.as_fd(), &path, &self.placeholders))
     }
 
+    /// A handle on what would be executed, and its path without links.
+    pub(super) fn program(&self, path: &Path) -> Option<(OwnedFd, PathBuf)> {
+        self.tree.handle(path, Last::Follow).ok()
+    }
+
     /// The usual case, with one look: reading what is granted, by its own name.
     fn reads_plainly(&self, path: &Path) -> bool {
         let granted = !has_dots(path)
