@@ -49,6 +49,7 @@ glee_tests::claims! {
     a_server_on_the_hosts_loopback_is_reported => crate::sockets::host_servers;
     calls_that_seem_not_to_exist_are_reported_unless_they_are_probes => crate::words::absent_calls;
     datagrams_are_reported_wherever_their_address_stands => crate::sockets::datagrams;
+    datagrams_are_reported_whatever_is_allowed => crate::sockets::only_tcp;
     changes_of_times_owners_and_attributes_are_reported => crate::words::changes;
     a_hidden_path_is_reported_however_it_is_written => crate::words::spellings;
     a_directory_that_could_not_be_made_is_reported => crate::words::directories;
