@@ -224,6 +224,17 @@ pub(crate) fn spellings(caller: Caller) {
     let secret = put(&world, &world.home().join("sec/deep/b"), 0o700)
         .display()
         .to_string();
+    // What no policy can name is granted with its directory.
+    let starred = put(&world, &world.home().join("sec/a*b"), 0o600).display().to_string();
+    let top = put(&world, &world.home().join("a*b"), 0o600).display().to_string();
+    let run = prepared(&world, Policy::Named("restricted"), &[]).command(["cat", &starred, &top]);
+    let (_, report) = reported(&world, run);
+    let hints = [&starred, &top].map(|path| words(row(&report, "fs.hidden", path))[1]);
+    assert_eq!(
+        hints,
+        ["fs.read: [\"~/sec\"]", "no policy key allows this"],
+        "{report:#}"
+    );
     for script in [
         "cat ~/sec/../sec/deep/b",
         "cat ~/sec///deep/./b",

@@ -258,7 +258,12 @@ impl<'a> Explainer<'a> {
             project: self.project,
             home: self.home,
         };
-        hint::path(there, access, place).unwrap_or_else(|| NOTHING.to_owned())
+        // What no policy can name is granted with its directory, unless that is all of a home.
+        let narrow = |dir: &&Path| dir.parent().is_some() && self.home.is_none_or(|home| !home.starts_with(dir));
+        let mut above = there.ancestors().skip(1).take_while(narrow);
+        hint::path(there, access, place)
+            .or_else(|| above.find_map(|dir| hint::path(dir, access, place)))
+            .unwrap_or_else(|| NOTHING.to_owned())
     }
 
     /// Limits that the run came up to.
