@@ -30,6 +30,11 @@ glee_tests::claims! {
     what_fails_by_what_the_names_are_is_no_denial => crate::ordinary::names;
     what_would_have_succeeded_with_two_names_is_a_denial => crate::ordinary::refused;
     a_slash_behind_a_file_is_no_denial => crate::ordinary::slashes;
+    what_is_opened_and_changed_as_it_cannot_be_is_no_denial => crate::ordinary::kinds;
+    a_change_of_a_link_is_none_of_what_it_leads_to => crate::ordinary::links;
+    a_file_that_could_not_be_made_to_be_read_is_reported => crate::words::locks;
+    a_hidden_directory_that_was_to_be_entered_is_reported => crate::words::entered;
+    a_file_that_could_not_be_shortened_is_reported_under_landlock_alone => crate::words::shortened;
     a_hidden_path_by_way_of_the_own_root_is_reported => crate::ordinary::own_root;
     a_link_out_of_the_project_is_reported_by_where_it_leads => crate::words::links;
     looks_are_reported_only_on_request => crate::words::looks;
@@ -44,9 +49,11 @@ glee_tests::claims! {
     a_server_on_the_hosts_loopback_is_reported => crate::sockets::host_servers;
     calls_that_seem_not_to_exist_are_reported_unless_they_are_probes => crate::words::absent_calls;
     datagrams_are_reported_wherever_their_address_stands => crate::sockets::datagrams;
+    datagrams_are_reported_whatever_is_allowed => crate::sockets::only_tcp;
     changes_of_times_owners_and_attributes_are_reported => crate::words::changes;
     a_hidden_path_is_reported_however_it_is_written => crate::words::spellings;
     a_directory_that_could_not_be_made_is_reported => crate::words::directories;
+    a_hidden_interpreter_is_reported => crate::words::interpreters;
     hints_can_be_followed => crate::words::followed;
     a_killed_listener_ends_the_run => crate::listener::killed;
     a_stopped_listener_ends_the_run => crate::listener::stopped;

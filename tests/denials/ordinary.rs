@@ -1,6 +1,8 @@
 //! What fails outside as well is no denial, however near it comes to a protected name.
 
 use std::fs;
+use std::os::unix::fs::chown;
+use std::os::unix::net::UnixListener;
 
 use glee_tests::{Caller, Policy, World};
 use serde_json::{Value, json};
@@ -124,6 +126,79 @@ pub(crate) fn slashes(caller: Caller) {
     let dir = world.home().join("hidden").display().to_string();
     let report = python(&world, &[&format!("os.open('{dir}/', os.O_RDONLY)")]);
     row(&report, "fs.hidden", &dir);
+}
+
+/// What can be done with a name depends on what it is, hidden or not.
+pub(crate) fn kinds(caller: Caller) {
+    let world = project(caller);
+    let hidden = world.home().join("hidden");
+    put(&world, &hidden.join("dir/file"), 0o600);
+    put(&world, &hidden.join("file"), 0o600);
+    world.link("file", "@HOME/hidden/link");
+    let socket = UnixListener::bind(hidden.join("socket")).expect("listen on a socket");
+    let (uid, gid) = (Some(world.caller().uid()), Some(world.caller().gid()));
+    chown(hidden.join("socket"), uid, gid).expect("give the socket away");
+    let hidden = hidden.display().to_string();
+    for line in [
+        "os.open(h + '/file', os.O_RDONLY | os.O_DIRECTORY)",
+        "os.open(h + '/dir', os.O_RDWR | os.O_DIRECTORY)",
+        "os.open(h + '/link', os.O_RDONLY | os.O_NOFOLLOW)",
+        "os.open(h + '/link', os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW)",
+        "os.open(h + '/socket', os.O_RDONLY)",
+        "os.open(h + '/file', os.O_RDWR | os.O_TMPFILE)",
+        "os.truncate(h + '/dir', 0)",
+        "os.truncate('.vscode', 0)",
+        "os.removexattr(h + '/file', 'user.nothing')",
+        "os.removexattr('.envrc', 'user.nothing')",
+        "os.chdir(h + '/file')",
+        "os.chdir(h + '/missing')",
+    ] {
+        let report = python(&world, &[&format!("h = '{hidden}'; {line}")]);
+        assert_eq!(report["denials"], json!([]), "{line}");
+    }
+    drop(socket);
+    // What is there as it is asked for is refused.
+    let report = python(
+        &world,
+        &[&format!("os.open('{hidden}/dir', os.O_RDONLY | os.O_DIRECTORY)")],
+    );
+    row(&report, "fs.hidden", &format!("{hidden}/dir"));
+}
+
+/// `cp -a` gives a link its owner and times, and leaves what it leads to alone.
+pub(crate) fn links(caller: Caller) {
+    let world = project(caller);
+    put(&world, &world.home().join("outside/f"), 0o644);
+    world.link("@HOME/outside/f", "@PROJECT/d/l");
+    let report = asked(
+        &world,
+        &["sh", "-c", "cp -a d d2 && touch -h d2/l && chown -h $(id -u) d2/l"],
+    );
+    assert_eq!(report["denials"], json!([]));
+    let through = python(&world, &["os.utime('d/l', (1, 1))"]);
+    let file = world.home().join("outside/f").display().to_string();
+    row(&through, "fs.write", &file);
+    // A link that stays as it is.
+    world.link("a", "@PROJECT/.vscode/link");
+    let report = python(
+        &world,
+        &[
+            "os.utime('.vscode/link', (1, 1), follow_symlinks=False)",
+            "os.chown('.vscode/link', os.getuid(), -1, follow_symlinks=False)",
+            "os.lchown('.vscode/link', os.getuid(), -1)",
+            // fchmodat2, which no file system takes for a link.
+            "__import__('ctypes').CDLL(None).syscall(452, -100, b'.vscode/link', 0o600, 0x100)",
+        ],
+    );
+    let link = world.project().join(".vscode/link").display().to_string();
+    let mut calls: Vec<[&str; 3]> = denials(&report)
+        .iter()
+        .map(|row| ["kind", "path", "syscall"].map(|key| row[key].as_str().unwrap_or_default()))
+        .collect();
+    calls.sort_unstable();
+    let expected = ["lchown", "utimensat"].map(|call| ["fs.write", &link, call]);
+    calls.dedup();
+    assert_eq!(calls, expected, "{report:#}");
 }
 
 pub(crate) fn own_root(caller: Caller) {

@@ -93,12 +93,43 @@ pub(crate) fn datagrams(caller: Caller) {
     let run = prepared(&world, Policy::Named("restricted"), &[]).command(["python3", "-I", "-c", send]);
     let (outcome, report) = reported(&world, run);
     assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
-    let hint = "network: {allow: [\"192.0.2.9:9\"]}";
     assert_eq!(
         rows(&report),
-        [["network", "192.0.2.9:9", hint, "python3"]],
+        [["network", "192.0.2.9:9", ONLY_TCP, "python3"]],
         "{report:#}"
     );
+}
+
+const ONLY_TCP: &str = "no policy key allows datagrams: use TCP";
+
+/// No clause lets a datagram out, and whoever allows the address for TCP is told again.
+pub(crate) fn only_tcp(caller: Caller) {
+    let send = "import socket\ndef attempt(call, *args):\n try: call(*args)\n except OSError: pass\n\
+        s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); attempt(s.sendto, b'x', ('192.0.2.9', 9))\n\
+        c = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); c.bind(('127.0.0.1', 0))\n\
+        attempt(c.sendto, b'x', ('127.0.0.1', c.getsockname()[1])); attempt(c.connect, ('192.0.2.8', 8))";
+    let ask = |policy: &str, more: &str| {
+        let world = world(caller);
+        let script = format!("{send}\n{more}");
+        let run = prepared(&world, Policy::Yaml(policy.into()), &[]).command(["python3", "-I", "-c", &script]);
+        let (outcome, report) = reported(&world, run);
+        assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+        report
+    };
+    let [sent, connected] = ["192.0.2.9:9", "192.0.2.8:8"].map(|to| ["network", to, ONLY_TCP, "python3"]);
+    let stream = "attempt(socket.create_connection, ('192.0.2.9', 9), 1)";
+    let by_tcp = [
+        "network",
+        "192.0.2.9:9",
+        "network: {allow: [\"192.0.2.9:9\"]}",
+        "python3",
+    ];
+    let report = ask("extends: workspace\n", stream);
+    assert_eq!(rows(&report), [sent, connected, by_tcp], "{report:#}");
+    let report = ask("extends: workspace\nnetwork: {allow: [\"192.0.2.9:9\"]}\n", "");
+    assert_eq!(rows(&report), [sent, connected], "{report:#}");
+    let rule = denials(&report)[0]["rule"].as_str().unwrap_or_default();
+    assert!(rule.ends_with(", but only TCP leads out"), "{rule}");
 }
 
 /// A name that is known explains the connection to the resolver that it was asked on, and nothing else.

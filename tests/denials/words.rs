@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::process::Command;
 
-use glee_tests::{Caller, Policy};
+use glee_tests::{Caller, Policy, Run};
 use serde_json::{Value, json};
 
 use crate::support::{denials, prepared, put, reported, row, world};
@@ -191,6 +192,13 @@ pub(crate) fn clients(caller: Caller) {
 pub(crate) fn changes(caller: Caller) {
     let world = world(caller);
     let file = put(&world, &world.project().join("file"), 0o644).display().to_string();
+    let set = Run::bare(&world).command([
+        "python3",
+        "-c",
+        "import os, sys\nos.setxattr(sys.argv[1], 'user.a', b'b')",
+        &file,
+    ]);
+    assert_eq!(set.go().code(), Some(0));
     let script = "import os, sys\nf = sys.argv[1]\ndef attempt(change, *more):\n try: change(f, *more)\n except OSError: pass\n\
         attempt(os.utime); attempt(os.chown, -1, -1); attempt(os.lchown, -1, -1)\n\
         attempt(os.setxattr, 'user.a', b'b'); attempt(os.removexattr, 'user.a')";
@@ -216,6 +224,17 @@ pub(crate) fn spellings(caller: Caller) {
     let secret = put(&world, &world.home().join("sec/deep/b"), 0o700)
         .display()
         .to_string();
+    // What no policy can name is granted with its directory.
+    let starred = put(&world, &world.home().join("sec/a*b"), 0o600).display().to_string();
+    let top = put(&world, &world.home().join("a*b"), 0o600).display().to_string();
+    let run = prepared(&world, Policy::Named("restricted"), &[]).command(["cat", &starred, &top]);
+    let (_, report) = reported(&world, run);
+    let hints = [&starred, &top].map(|path| words(row(&report, "fs.hidden", path))[1]);
+    assert_eq!(
+        hints,
+        ["fs.read: [\"~/sec\"]", "no policy key allows this"],
+        "{report:#}"
+    );
     for script in [
         "cat ~/sec/../sec/deep/b",
         "cat ~/sec///deep/./b",
@@ -297,4 +316,113 @@ pub(crate) fn absent_calls(caller: Caller) {
         }
         assert_eq!(denials(&report).len(), reported_calls.len(), "{report:#}");
     }
+}
+
+/// `flock` opens its file for reading, and makes it. A file without a name is made in a directory.
+pub(crate) fn locks(caller: Caller) {
+    let world = world(caller);
+    put(&world, &world.home().join("lk/old"), 0o644);
+    let place = world.home().join("lk").display().to_string();
+    let script = "flock ~/lk/lock true; flock ~/lk/old true\n\
+        python3 -I -c 'import os, sys; os.open(sys.argv[1], os.O_RDWR | os.O_TMPFILE)' ~/lk; flock here true; exec true";
+    let ask = |policy: &str| {
+        let run = prepared(&world, Policy::Yaml(policy.into()), &[]).command(["sh", "-c", script]);
+        let (outcome, report) = reported(&world, run);
+        assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+        report
+    };
+    let report = ask("extends: workspace\n");
+    for (kind, what, hint, program) in [
+        ("fs.write", format!("{place}/lock"), "fs.write: [\"~/lk\"]", "flock"),
+        ("fs.hidden", format!("{place}/old"), "fs.read: [\"~/lk/old\"]", "flock"),
+        ("fs.write", place.clone(), "fs.write: [\"~/lk\"]", "python3"),
+    ] {
+        assert_eq!(words(row(&report, kind, &what))[1..3], [hint, program], "{report:#}");
+    }
+    assert_eq!(denials(&report).len(), 3, "{report:#}");
+    // With what the hints say, nothing is refused.
+    let report = ask("extends: workspace\nfs: {write: [\".\", \"~/lk\"]}\n");
+    assert_eq!(report["denials"], json!([]));
+    // Where it can only be read, what is there is opened as it is.
+    let report = ask("extends: workspace\nfs: {read: [\"~/lk\"]}\n");
+    let refused: Vec<&str> = denials(&report).iter().filter_map(|row| row["path"].as_str()).collect();
+    assert_eq!(refused, [place.as_str()], "{report:#}");
+}
+
+pub(crate) fn entered(caller: Caller) {
+    let world = world(caller);
+    put(&world, &world.home().join("lk/file"), 0o644);
+    let place = world.home().join("lk").display().to_string();
+    let script = "cd ~/lk; cd /tmp; cd ~/nowhere; exec true";
+    let run = prepared(&world, Policy::Named("restricted"), &[]).command(["sh", "-c", script]);
+    let (outcome, report) = reported(&world, run);
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    assert_eq!(
+        words(row(&report, "fs.hidden", &place))[1..],
+        ["fs.read: [\"~/lk\"]", "sh", "chdir"],
+        "{report:#}"
+    );
+    assert_eq!(denials(&report).len(), 1, "{report:#}");
+}
+
+/// Without mounts nothing but Landlock stands in the way.
+pub(crate) fn shortened(caller: Caller) {
+    let world = world(caller);
+    let file = put(&world, &world.project().join("file"), 0o644).display().to_string();
+    let script = "import os, sys\ntry: os.truncate(sys.argv[1], 0)\nexcept OSError: pass";
+    let policy = "extends: restricted\nisolation: landlock\nfs: {read: [\".\"]}\n";
+    let run = prepared(&world, Policy::Yaml(policy.into()), &[]).command(["python3", "-I", "-c", script, &file]);
+    if caller == Caller::Root {
+        // Root's sandbox always has mounts.
+        let refused = run.go();
+        assert_eq!(refused.code(), Some(125), "{}", refused.describe());
+        return;
+    }
+    let (outcome, report) = reported(&world, run);
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    assert_eq!(fs::read(&file).expect("read a file"), b"secret");
+    assert_eq!(row(&report, "fs.write", &file)["syscall"], "truncate", "{report:#}");
+}
+
+/// A script whose interpreter is hidden is not found, and neither is a program without its loader.
+pub(crate) fn interpreters(caller: Caller) {
+    let world = world(caller);
+    let tool = |name: &str| world.home().join("tools").join(name).display().to_string();
+    world.program("@HOME/tools/sh", "#!/bin/sh\n");
+    world.program("@HOME/tools/ld.so", "");
+    world.program("@HOME/tools/broken", "#!/nowhere/sh\n");
+    world.program("@PROJECT/script", &format!("#!{} -x\n", tool("sh")));
+    world.program("@PROJECT/twice", &format!("#! {}/script\n", world.project().display()));
+    world.program("@PROJECT/broken", "#!/nowhere/sh\n");
+    world.program("@PROJECT/whole", "#!/bin/sh\n");
+    let loaded = world.project().join("loaded");
+    let flag = format!("-Wl,--dynamic-linker={}", tool("ld.so"));
+    world.file("@PROJECT/main.c", "int main(void) { return 0; }\n");
+    let mut cc = Command::new("cc");
+    let built = cc
+        .arg(flag)
+        .arg("-o")
+        .args([&loaded, &world.project().join("main.c")])
+        .status();
+    assert!(built.is_ok_and(|status| status.success()));
+    let ask = |path: &str| {
+        let script = format!("{path}; {path}; exec true");
+        let run = prepared(&world, Policy::Named("workspace"), &[]).command(["sh", "-c", &script]);
+        reported(&world, run).1
+    };
+    for (path, needed) in [("./script", "sh"), ("./twice", "sh"), ("./loaded", "ld.so")] {
+        let report = ask(path);
+        let found = row(&report, "fs.hidden", &tool(needed));
+        let hint = format!("fs.read: [\"~/tools/{needed}\"]");
+        assert_eq!(words(found)[1..], [&hint, "sh", "execve"], "{path}: {report:#}");
+        assert_eq!(
+            (&found["count"], denials(&report).len()),
+            (&json!(2), 1),
+            "{path}: {report:#}"
+        );
+    }
+    for path in ["./broken", "~/tools/broken", "./whole"] {
+        assert_eq!(ask(path)["denials"], json!([]), "{path}");
+    }
+    row(&ask("~/tools/sh"), "fs.hidden", &tool("sh"));
 }

@@ -150,3 +150,23 @@ pub(crate) fn prove_permissive(caller: Caller) {
         assert_ne!(denied.code(), Some(0), "{secret} can be read: {text}");
     }
 }
+
+/// What an earlier run made is not there when the policy is used: the directory was learned, and stays.
+pub(crate) fn prove_made(caller: Caller) {
+    let world = World::new(caller);
+    fill(&world);
+    let script = "set -e\necho new > @OUT/result/new\ncat @OUT/sdk/conf > /dev/null\necho done\n";
+    let (outcome, file) = learn(&world, &["--permissive"], &["sh", "-c", script]);
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    fs::remove_file(world.path("@OUT/result/new")).expect("the command made it");
+    let text = fs::read_to_string(&file).expect("the policy was written");
+    let after = Run::sandboxed(&world, Policy::Yaml(text.clone()))
+        .command(["sh", "-c", script])
+        .go();
+    assert_eq!(
+        (after.code(), after.out().as_str()),
+        (Some(0), "done\n"),
+        "{}\n{text}",
+        after.describe()
+    );
+}

@@ -27,5 +27,6 @@ glee_tests::claims! {
     a_hint_about_loopback_can_be_followed => crate::net::prove_loopback;
     what_was_learned_lets_the_command_pass_and_no_secret => crate::learn::prove;
     a_permissive_lesson_ends_when_the_command_passes => crate::learn::prove_permissive;
+    what_an_earlier_round_made_does_not_narrow_what_is_learned => crate::learn::prove_made;
     names_that_were_refused_are_learned => crate::learn::prove_network;
 }

@@ -245,7 +245,10 @@ fn what_an_ordinary_tool_would_run_counts() {
         .idx/dev.nix .replit docker-compose.prod.yml compose.prod.yaml Procfile.dev .woodpecker.yaml cloudbuild.yml .zuul.yaml
         .goreleaser.yml netlify.toml vercel.json Podfile Fastfile Guardfile Capfile Brewfile Dangerfile config.ru x.fsproj x.vbproj
         x.sln x.props x.targets .run/x.run.xml .direnv/x .direnvrc .ipython/profile_default/startup/x.py x.socket
-        phpunit.xml.dist .php-cs-fixer.dist.php .rspec .rubocop.yml .mise.local.toml .rtx.toml .clinerules/x.md";
+        phpunit.xml.dist .php-cs-fixer.dist.php .rspec .rubocop.yml .mise.local.toml .rtx.toml .clinerules/x.md
+        nodemon.json .bowerrc knexfile.ts .sequelizerc plopfile.js rush.json lerna.json gunicorn.conf.py jupyter_server_config.py
+        site_scons/site_init.py .sbtopts .jvmopts .bazeliskrc .bazelversion .phpcs.xml.dist .phan/config.php .yardopts .simplecov
+        .busted .tmuxinator.yml";
     let plain: Vec<&str> = paths
         .split_ascii_whitespace()
         .filter(|path| reason(path).is_none())

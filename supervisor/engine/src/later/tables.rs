@@ -24,7 +24,8 @@ pub(super) const NAMES: &[(&str, &str)] = &[
         "installing or running the package runs what it names",
         "package.json package.json5 package.yaml .npmrc .yarnrc .yarnrc.yml .yarn/plugins/** .yarn/releases/**
          .yarn/sdks/** .pnp.js .pnp.cjs .pnp.loader.mjs .pnpmfile.* pnpm-workspace.yaml bunfig.toml deno.json
-         deno.jsonc binding.gyp node_modules/.bin/**",
+         deno.jsonc binding.gyp node_modules/.bin/**
+         .bowerrc lerna.json rush.json",
     ),
     (
         "a build or check of the project runs it",
@@ -34,18 +35,21 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          .prettierrc* .stylelintrc* .postcssrc* .mocharc* .nycrc* .remarkrc* .textlintrc* .markdownlint-cli2.*
          .commitlintrc* .releaserc* .release-it.* .versionrc* .czrc .dependency-cruiser.* .parcelrc .puppeteerrc*
          .graphqlrc* ember-cli-build.js angular.json project.json nx.json turbo.json moon.yml .moon/** cypress.json
-         nightwatch.json tauri.conf.json trunk.toml buf.gen.yaml .air.toml .golangci.* latexmkrc .latexmkrc",
+         nightwatch.json tauri.conf.json trunk.toml buf.gen.yaml .air.toml .golangci.* latexmkrc .latexmkrc
+         nodemon.json knexfile.* .sequelizerc plopfile.* .busted",
     ),
     (
         "installing, building or testing with Python runs it or what it names",
         "setup.py setup.cfg pyproject.toml hatch.toml hatch_build.py conftest.py pytest.ini .pytest.ini tox.ini
          tox.toml noxfile.py dodo.py fabfile.py tasks.py manage.py conf.py mkdocs.yml snakefile *.smk .coveragerc
          .flake8 mypy.ini .mypy.ini .pylintrc* pylintrc pip.conf uv.toml pdm.toml pixi.toml pipfile requirements*.txt
-         requirements*.in requirements/*.txt constraints*.txt environment.yml environment.yaml",
+         requirements*.in requirements/*.txt constraints*.txt environment.yml environment.yaml
+         gunicorn.conf.py",
     ),
     (
         "Python reads it when it starts",
-        "sitecustomize.py usercustomize.py pyvenv.cfg .pythonrc .pythonrc.py .pdbrc *.pth .ipython/** .jupyter/** ipython_config.py",
+        "sitecustomize.py usercustomize.py pyvenv.cfg .pythonrc .pythonrc.py .pdbrc *.pth .ipython/** .jupyter/** ipython_config.py
+         jupyter_*_config.py",
     ),
     (
         "cargo runs it or what it names",
@@ -70,7 +74,8 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          phpcs.xml* behat.yml robofile.php artisan *.csproj *.fsproj *.vbproj *.vcxproj *.proj *.sln *.slnx *.props
          *.targets *.csproj.user directory.build.* nuget.config dotnet-tools.json global.json *.cake *.csx build.fsx
          *.nimble *.nims nim.cfg dub.json dub.sdl shard.yml deps/build.jl makevars* renv/activate.r dist.ini build.pl
-         cpanfile .proverc *.rockspec pkgbuild apkbuild *.ebuild *.spec debian/rules snapcraft.yaml *.nix guix.scm",
+         cpanfile .proverc *.rockspec pkgbuild apkbuild *.ebuild *.spec debian/rules snapcraft.yaml *.nix guix.scm
+         site_scons/** .sbtopts .jvmopts .bazeliskrc .bazelversion .phpcs.xml* .phan/** .yardopts .simplecov",
     ),
     (
         "a container or machine is built or started by it",
@@ -122,6 +127,7 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          .tmux.conf .config/tmux/** .screenrc .irbrc .pryrc .byebugrc .rprofile .renviron .psqlrc .sqliterc .ghci
          .iex.exs .ocamlinit .utoprc .erlang .guile .sbclrc .octaverc .perldb .lessfilter .mailcap *.desktop *.service
          *.timer *.socket *.path *.mount *.automount crontab .ssh/** .gnupg/** .local/bin/** .config/fish/**
-         .config/zsh/** .config/nushell/** .config/systemd/** .config/autostart/** .config/environment.d/**",
+         .config/zsh/** .config/nushell/** .config/systemd/** .config/autostart/** .config/environment.d/**
+         .tmuxinator.yml",
     ),
 ];

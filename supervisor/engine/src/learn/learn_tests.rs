@@ -98,7 +98,74 @@ fn taught(yard: &Paper, denials: &[Denial], withheld: &[&str]) -> Learned {
         policy: &policy,
     };
     let withheld: Vec<String> = withheld.iter().map(|name| (*name).to_owned()).collect();
-    learn(denials, &withheld, "make", base, place(), yard)
+    let mut course = Course::default();
+    course.take(denials, place(), yard);
+    course.learned(&withheld, "make", base, place())
+}
+
+/// A yard into which nobody can look any more.
+struct Closed(Paper);
+
+impl Yard for Closed {
+    fn is_dir(&self, path: &Path) -> bool {
+        self.0.is_dir(path)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        self.0.exists(path)
+    }
+
+    fn list(&self, _: &Path) -> Option<Vec<PathBuf>> {
+        None
+    }
+}
+
+/// The yard as it is after each run, and what the run was denied.
+fn taught_by(runs: &[(&dyn Yard, Vec<Denial>)]) -> Learned {
+    let mut course = Course::default();
+    for (yard, denials) in runs {
+        course.take(denials, place(), *yard);
+    }
+    let policy = workspace(&Paper::new(&["/w/project/a"]));
+    let base = Base {
+        name: "workspace",
+        policy: &policy,
+    };
+    course.learned(&[], "make", base, place())
+}
+
+#[test]
+fn what_a_later_run_made_does_not_narrow_what_was_learned() {
+    let write = |path: &str| denial("fs.write", "openat", path, "make");
+    let before = || Paper::new(&["/w/project/a", "/w/ann/out/", "/w/ann/conf"]);
+    let after = || Paper::new(&["/w/project/a", "/w/ann/out/new", "/w/ann/conf"]);
+    let learned = taught_by(&[
+        (&before(), vec![write("/w/ann/out/new")]),
+        (&after(), vec![read("/w/ann/conf")]),
+    ]);
+    assert_eq!(learned.proposed, ["fs.read: [\"~/conf\"]", "fs.write: [\"~/out\"]"]);
+    // Nor what it filled or closed.
+    let closed = Closed(after());
+    let learned = taught_by(&[
+        (&before(), vec![write("/w/ann/out/new")]),
+        (&closed, vec![read("/w/ann/conf")]),
+    ]);
+    assert_eq!(learned.proposed, ["fs.read: [\"~/conf\"]", "fs.write: [\"~/out\"]"]);
+    assert_eq!(learned.listed, 0);
+    let learned = taught_by(&[(&closed, vec![write("/w/ann/out")])]);
+    assert_eq!((learned.proposed.len(), learned.listed), (0, 1));
+}
+
+#[test]
+fn a_datagram_is_only_listed() {
+    let yard = Paper::new(&["/w/project/a"]);
+    let datagram = Denial {
+        what: What::Host("192.0.2.2:9999".into()),
+        hint: "no policy key allows datagrams: use TCP".into(),
+        ..denial("network", "sendto", "", "make")
+    };
+    let learned = taught(&yard, &[datagram], &[]);
+    assert_eq!((learned.proposed.len(), learned.listed), (0, 1));
 }
 
 #[test]

@@ -54,32 +54,39 @@ struct Lesson {
     listed: BTreeSet<(&'static str, String)>,
 }
 
-/// Learns from the denials of one run. `withheld` are names of variables.
-#[must_use]
-pub fn learn(
-    denials: &[Denial],
-    withheld: &[String],
-    program: &str,
-    base: Base<'_>,
-    place: Place<'_>,
-    yard: &dyn Yard,
-) -> Learned {
-    let mut lesson = Lesson::default();
-    let mut wishes = Wishes::default();
-    for denial in denials {
-        lesson.take(denial, &mut wishes, place, yard);
+/// What runs of one command taught, one after the other.
+///
+/// INVARIANT (never narrower): what must be granted is settled with the run that was denied it. A later run may have made what was
+/// not there, and filled what was empty.
+#[derive(Debug, Default)]
+pub struct Course {
+    lesson: Lesson,
+    wishes: Wishes,
+}
+
+impl Course {
+    /// Takes the denials of one run that has just ended.
+    pub fn take(&mut self, denials: &[Denial], place: Place<'_>, yard: &dyn Yard) {
+        for denial in denials {
+            self.lesson.take(denial, &mut self.wishes, place, yard);
+        }
+        self.lesson.settle(&mut self.wishes, place, yard);
     }
-    lesson.settle(wishes, place, yard);
-    let paths = lesson
-        .grants
-        .iter()
-        .filter_map(|(path, access, _)| hint::path(path, *access, place));
-    let hosts = lesson.hosts.keys().map(|host| format!("network.allow: {host}"));
-    let proposed = paths.chain(hosts).collect();
-    Learned {
-        text: text::write(&lesson, withheld, program, base, place),
-        proposed,
-        listed: lesson.listed.len(),
+
+    /// What came of it so far. `withheld` are names of variables.
+    #[must_use]
+    pub fn learned(&self, withheld: &[String], program: &str, base: Base<'_>, place: Place<'_>) -> Learned {
+        let lesson = &self.lesson;
+        let paths = lesson
+            .grants
+            .iter()
+            .filter_map(|(path, access, _)| hint::path(path, *access, place));
+        let hosts = lesson.hosts.keys().map(|host| format!("network.allow: {host}"));
+        Learned {
+            text: text::write(lesson, withheld, program, base, place),
+            proposed: paths.chain(hosts).collect(),
+            listed: lesson.listed.len(),
+        }
     }
 }
 
@@ -170,7 +177,9 @@ impl Lesson {
     }
 
     /// Directories in place of many files; what they would take along of secrets is denied.
-    fn settle(&mut self, wishes: Wishes, place: Place<'_>, yard: &dyn Yard) {
+    fn settle(&mut self, wishes: &mut Wishes, place: Place<'_>, yard: &dyn Yard) {
+        let given = std::mem::take(&mut self.grants);
+        let was_given = |path: &Path| given.iter().any(|(known, _, _)| known == path);
         for (path, access, wish) in wishes.settle(place, yard) {
             if !yard.is_dir(&path) {
                 self.grants.push((path, access, wish));
@@ -182,6 +191,8 @@ impl Lesson {
                     self.grants.push((path, access, wish));
                 }
                 Some(_) => self.list("holds a secret that no policy can name", path.display().to_string()),
+                // The command has filled it.
+                None if was_given(&path) => self.grants.push((path, access, wish)),
                 None => self.list("too large to be looked through for secrets", path.display().to_string()),
             }
         }

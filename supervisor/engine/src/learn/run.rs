@@ -13,10 +13,10 @@ use glee_sandbox::receipt::Wish;
 use glee_sandbox::seccomp::Observe;
 
 use super::yard::OnDisk;
-use super::{Base, Learned, learn};
+use super::{Base, Course, Learned};
 use crate::audit::record::Need;
 use crate::project::{Scene, SceneError};
-use crate::report::{Denial, DestinationError};
+use crate::report::DestinationError;
 use crate::run::{self, Finished, Options, Prepared, Purpose, Refusal};
 use crate::run_id::run_id;
 use crate::select;
@@ -85,7 +85,7 @@ pub fn run(lesson: Lesson, notice: &mut dyn FnMut(&Prepared)) -> Result<Taught, 
     let program = options.command.first().cloned().unwrap_or_default();
     let program = Path::new(&program).file_name().unwrap_or(&program).to_string_lossy();
     let draft = Draft::new();
-    let mut denials: Vec<Denial> = Vec::new();
+    let mut course = Course::default();
     let mut known = Vec::new();
     let mut rounds = 0;
     loop {
@@ -94,9 +94,9 @@ pub fn run(lesson: Lesson, notice: &mut dyn FnMut(&Prepared)) -> Result<Taught, 
         if let Some(refusal) = finished.refusal.take() {
             return Err(refusal);
         }
-        denials.append(&mut finished.report.denials);
-        let withheld = &finished.report.withheld_env;
-        let learned = learn(&denials, withheld, &program, base, place, &OnDisk);
+        let denials = std::mem::take(&mut finished.report.denials);
+        course.take(&denials, place, &OnDisk);
+        let learned = course.learned(&finished.report.withheld_env, &program, base, place);
         let passed = lesson.manner == Manner::Strict || finished.status == 0;
         if passed || learned.proposed == known || rounds == ROUNDS {
             return Ok(Taught {

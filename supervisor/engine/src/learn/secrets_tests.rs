@@ -44,7 +44,11 @@ fn settings_histories_sessions_and_what_was_kept_of_them_are_secrets() {
         x/.flaskenv x/.envrc x/terraform.tfvars x/terraform.tfstate.backup x/local.settings.json x/appsettings.Production.json
         x/wp-config.php .Xauthority .ICEauthority .viminfo .bash_history .local/share/fish/fish_history
         .config/Code/User/globalStorage/state.vscdb .mozilla/firefox/x/cookies.sqlite .config/google-chrome/Default/Cookies
-        x/.id_rsa.swp x/#id_rsa# x/server.key.orig~ wallet.dat";
+        x/.id_rsa.swp x/#id_rsa# x/server.key.orig~ wallet.dat .ansible/vault_pass.txt .config/wireguard/wg0.conf .vnc/passwd
+        .config/syncthing/config.xml .local/state/syncthing/config.xml .config/weechat/sec.conf .irssi/config .purple/accounts.xml
+        .jupyter/jupyter_server_config.json .local/share/jupyter/runtime/jpserver-1.json .rancher/cli2.json .config/attic/config.toml
+        .config/nix/nix.conf .dbus-keyrings/x .config/pgcli/history .mycli-history .config/litecli/history .mongorc.js
+        /srv/app/config/database.yml";
     assert_eq!(others(true, paths), Vec::<&str>::new());
 }
 
@@ -54,7 +58,9 @@ fn what_only_resembles_a_secret_is_none() {
         /opt/python/site-packages/certifi/cacert.pem /srv/app/.env.example .gitignore /opt/keyboard/layouts /usr/bin/env
         /opt/docs/service-account.md /opt/sdk/google/auth/transport.py /opt/node_modules/cookie/index.js /opt/lib/http/cookies.py
         /opt/include/key.h /opt/node_modules/object-keys/index.js /srv/app/alembic/env.py /opt/x/monkey.json .config/fish/config.fish
-        .cargo/config.toml /opt/x/author.json /opt/x/history.md /opt/x/config.json .config/git/config /opt/x/a.old";
+        .cargo/config.toml /opt/x/author.json /opt/x/history.md /opt/x/config.json .config/git/config /opt/x/a.old
+        .local/share/jupyter/kernels/python3/kernel.json .jupyter/custom/custom.css /etc/nix/nix.conf .config/weechat/irc.conf
+        .purple/prefs.xml .config/pgcli/config .vnc/xstartup";
     assert_eq!(others(false, paths), Vec::<&str>::new());
 }
 

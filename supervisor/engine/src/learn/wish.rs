@@ -88,12 +88,11 @@ impl Wishes {
             wish.programs.insert(program.to_owned());
         }
         wish.count = wish.count.saturating_add(count);
-        wish.files = 1;
+        wish.files = wish.files.max(1);
     }
 
-    /// Directories where that is shorter, and nothing twice.
-    #[must_use]
-    pub fn settle(mut self, place: Place<'_>, yard: &dyn Yard) -> Vec<(PathBuf, FsAccess, Wish)> {
+    /// Directories where that is shorter, and nothing twice. A directory stays one.
+    pub fn settle(&mut self, place: Place<'_>, yard: &dyn Yard) -> Vec<(PathBuf, FsAccess, Wish)> {
         for access in [FsAccess::ReadWrite, FsAccess::Read] {
             while let Some(dir) = self.crowded(access, place, yard) {
                 self.gather(&dir, access);
@@ -136,7 +135,7 @@ impl Wishes {
         self.by_path.insert((dir.to_owned(), access), whole);
     }
 
-    fn without_covered(self) -> Vec<(PathBuf, FsAccess, Wish)> {
+    fn without_covered(&self) -> Vec<(PathBuf, FsAccess, Wish)> {
         let known: BTreeSet<(PathBuf, FsAccess)> = self.by_path.keys().cloned().collect();
         let covered = |path: &Path, access: FsAccess| {
             let gives = |above: &Path, given: FsAccess| known.contains(&(above.to_owned(), given));
@@ -146,9 +145,10 @@ impl Wishes {
         };
         let kept = self
             .by_path
-            .into_iter()
+            .iter()
             .filter(|((path, access), _)| !covered(path, *access));
-        kept.map(|((path, access), wish)| (path, access, wish)).collect()
+        kept.map(|((path, access), wish)| (path.clone(), *access, wish.clone()))
+            .collect()
     }
 }
 

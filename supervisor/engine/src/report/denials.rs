@@ -45,6 +45,10 @@ pub enum What {
 /// Places of which every sandbox has its own, whatever a policy grants.
 const OWN: &[&str] = &["/proc", "/dev"];
 
+const DNS_PORT: u16 = 53;
+
+const ONLY_TCP: &str = "no policy key allows datagrams: use TCP";
+
 pub(super) const NOTHING: &str = "no policy key allows this";
 
 /// What the policy of a run says to its refusals.
@@ -114,7 +118,8 @@ impl<'a> Explainer<'a> {
                 (What::Host(name.clone()), written(&verdict), hint)
             }
             Subject::Address(address) if denied.because == Because::NoDoor => self.no_door(*address),
-            Subject::Address(address) => {
+            Subject::Datagram(address) if address.port() != DNS_PORT => self.datagram(*address),
+            Subject::Address(address) | Subject::Datagram(address) => {
                 let (host, port) = (address.ip().to_string(), address.port());
                 let verdict = self.policy.decide(&Question::Net { host: &host, port });
                 let rule = if verdict.allowed {
@@ -124,7 +129,7 @@ impl<'a> Explainer<'a> {
                 };
                 let hint = match port {
                     // Whoever asks for names wants to reach one of them.
-                    53 => "network: {allow: [\"NAME\"]}, with the name that was to be looked up".to_owned(),
+                    DNS_PORT => "network: {allow: [\"NAME\"]}, with the name that was to be looked up".to_owned(),
                     _ => hint::address(&host, port),
                 };
                 (What::Host(address.to_string()), rule, hint)
@@ -142,11 +147,27 @@ impl<'a> Explainer<'a> {
         }
     }
 
+    /// The name that an address was given for, or itself.
+    fn host_at(&self, address: SocketAddr) -> Host {
+        let name = self.book.as_ref().and_then(|book| book.name_of(address.ip()));
+        name.map_or(Host::Addr(address.ip()), Host::Name)
+    }
+
+    /// Datagrams, to anybody but a resolver.
+    fn datagram(&self, address: SocketAddr) -> (What, String, String) {
+        let (host, port) = (self.host_at(address), address.port());
+        let verdict = self.policy.decide(&Question::Net {
+            host: &host.to_string(),
+            port,
+        });
+        let but = if verdict.allowed { "but" } else { "and" };
+        let rule = format!("{}, {but} only TCP leads out", written(&verdict));
+        (What::Host(host.with_port(port)), rule, ONLY_TCP.to_owned())
+    }
+
     /// An address that leads out, at a port that nothing carries: the name that it was given for, or itself.
     fn no_door(&self, address: SocketAddr) -> (What, String, String) {
-        let (ip, port) = (address.ip(), address.port());
-        let name = self.book.as_ref().and_then(|book| book.name_of(ip));
-        let host = name.map_or(Host::Addr(ip), Host::Name);
+        let (host, port) = (self.host_at(address), address.port());
         let what = What::Host(host.with_port(port));
         let verdict = self.policy.decide(&Question::Net {
             host: &host.to_string(),
@@ -237,7 +258,12 @@ impl<'a> Explainer<'a> {
             project: self.project,
             home: self.home,
         };
-        hint::path(there, access, place).unwrap_or_else(|| NOTHING.to_owned())
+        // What no policy can name is granted with its directory, unless that is all of a home.
+        let narrow = |dir: &&Path| dir.parent().is_some() && self.home.is_none_or(|home| !home.starts_with(dir));
+        let mut above = there.ancestors().skip(1).take_while(narrow);
+        hint::path(there, access, place)
+            .or_else(|| above.find_map(|dir| hint::path(dir, access, place)))
+            .unwrap_or_else(|| NOTHING.to_owned())
     }
 
     /// Limits that the run came up to.
@@ -345,7 +371,10 @@ pub(super) fn counted(rows: impl Iterator<Item = Denial>) -> Vec<Denial> {
     let mut all: Vec<Denial> = Vec::new();
     for row in rows {
         let same = |known: &&mut Denial| {
-            row.kind == "network" && (known.kind, &known.what) == (row.kind, &row.what) && known.program == row.program
+            row.kind == "network"
+                && (known.kind, &known.what) == (row.kind, &row.what)
+                && known.program == row.program
+                && (known.hint == ONLY_TCP) == (row.hint == ONLY_TCP)
         };
         match all.iter_mut().find(same) {
             Some(known) => known.count += row.count,

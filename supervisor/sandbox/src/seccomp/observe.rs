@@ -47,10 +47,16 @@ pub enum Act {
     },
     /// Give the first a second name.
     Link,
-    /// Change the file, or what is noted of it.
-    Change(Change),
+    /// Change the file, or what is noted of it. Flags, if it has any, are in this argument: they say whether a link is
+    /// followed.
+    Change {
+        what: Change,
+        flags: Option<u8>,
+    },
     /// The same of a link, and not of what it leads to.
     ChangeItself(Change),
+    /// Go into a directory.
+    Enter,
     /// Look whether it is there, or what it is.
     Look,
 }
@@ -58,8 +64,15 @@ pub enum Act {
 /// What of a file is changed: it decides who may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// Its length, or an attribute.
-    Contents,
+    Length,
+    /// An attribute is set, with the name in this argument.
+    Attribute {
+        name: u8,
+    },
+    /// The same, and it is removed.
+    NoAttribute {
+        name: u8,
+    },
     Mode,
     /// The user is in this argument, the group in the next.
     Owner {
@@ -125,6 +138,17 @@ const fn one(act: Act, place: Place) -> Shape {
     }
 }
 
+/// A change of what a path leads to.
+const fn change(what: Change, place: Place) -> Shape {
+    one(Act::Change { what, flags: None }, place)
+}
+
+/// The same, with flags in this argument.
+const fn change_by(what: Change, place: Place, flags: u8) -> Shape {
+    let flags = Some(flags);
+    one(Act::Change { what, flags }, place)
+}
+
 const fn two(act: Act, place: Place, second: Place) -> Shape {
     Shape::Path {
         act,
@@ -163,15 +187,23 @@ impl Observe {
             {
                 return Some(Shape::Attribute);
             }
-            "truncate" | "setxattr" | "removexattr" => one(Act::Change(Change::Contents), at(0)),
-            "lsetxattr" | "lremovexattr" => one(Act::ChangeItself(Change::Contents), at(0)),
-            "chmod" => one(Act::Change(Change::Mode), at(0)),
-            "fchmodat" | "fchmodat2" => one(Act::Change(Change::Mode), in_dir(0, 1)),
-            "chown" => one(Act::Change(Change::Owner { user: 1 }), at(0)),
+            "truncate" => change(Change::Length, at(0)),
+            "setxattr" => change(Change::Attribute { name: 1 }, at(0)),
+            "removexattr" => change(Change::NoAttribute { name: 1 }, at(0)),
+            "lsetxattr" => one(Act::ChangeItself(Change::Attribute { name: 1 }), at(0)),
+            "lremovexattr" => one(Act::ChangeItself(Change::NoAttribute { name: 1 }), at(0)),
+            "setxattrat" => change_by(Change::Attribute { name: 3 }, in_dir(0, 1), 2),
+            "removexattrat" => change_by(Change::NoAttribute { name: 3 }, in_dir(0, 1), 2),
+            "chmod" => change(Change::Mode, at(0)),
+            "fchmodat" => change(Change::Mode, in_dir(0, 1)),
+            "fchmodat2" => change_by(Change::Mode, in_dir(0, 1), 3),
+            "chown" => change(Change::Owner { user: 1 }, at(0)),
             "lchown" => one(Act::ChangeItself(Change::Owner { user: 1 }), at(0)),
-            "fchownat" => one(Act::Change(Change::Owner { user: 2 }), in_dir(0, 1)),
-            "utime" | "utimes" => one(Act::Change(Change::Times { pointer: 1 }), at(0)),
-            "utimensat" | "futimesat" => one(Act::Change(Change::Times { pointer: 2 }), in_dir(0, 1)),
+            "fchownat" => change_by(Change::Owner { user: 2 }, in_dir(0, 1), 4),
+            "utime" | "utimes" => change(Change::Times { pointer: 1 }, at(0)),
+            "futimesat" => change(Change::Times { pointer: 2 }, in_dir(0, 1)),
+            "utimensat" => change_by(Change::Times { pointer: 2 }, in_dir(0, 1), 3),
+            "chdir" => one(Act::Enter, at(0)),
             "connect" => Shape::Connect { address: 1, length: 2 },
             "bind" => Shape::Bind { address: 1, length: 2 },
             "sendto" => Shape::Send { address: 4, length: 5 },
@@ -187,7 +219,7 @@ impl Observe {
 
     fn look(self, name: &str) -> Option<Shape> {
         let place = match name {
-            "stat" | "lstat" | "access" | "readlink" | "chdir" => at(0),
+            "stat" | "lstat" | "access" | "readlink" => at(0),
             "newfstatat" | "statx" | "faccessat" | "faccessat2" | "readlinkat" => in_dir(0, 1),
             _ => return None,
         };

@@ -144,6 +144,16 @@ pub fn facts(handle: BorrowedFd<'_>) -> io::Result<Facts> {
     })
 }
 
+/// Has what a handle is on an extended attribute of this name?
+pub fn has_attribute(handle: BorrowedFd<'_>, name: &std::ffi::CStr) -> bool {
+    let Ok(path) = cpath(Path::new(&format!("/proc/self/fd/{}", handle.as_raw_fd()))) else {
+        return false;
+    };
+    // SAFETY: both strings are NUL-terminated; without room for it the kernel only says how long the value is.
+    let got = unsafe { libc::getxattr(path.as_ptr(), name.as_ptr(), std::ptr::null_mut(), 0) };
+    got >= 0
+}
+
 /// A directory handle that other paths can start from.
 pub fn directory(path: &Path) -> io::Result<OwnedFd> {
     let path = cpath(path)?;

@@ -6,10 +6,12 @@ pub(super) const NAMES: &[&str] = &[
     ".ssh .gnupg .pki .putty .password-store .keychain .step .age .config/age .config/sops .config/op .config/keybase
      .config/bitwarden* .config/1password keyrings keystores kwallet* id_rsa* id_dsa* id_ecdsa* id_ed25519* ssh_host_*
      insecure_private_key secring* *.pem *.key *.p8 *.p12 *.pfx *.pkcs12 *.jks *.jceks *.bks *.keystore *.keytab *.keychain
-     *.kdb *.kdbx *.psafe3 *.ppk *.gpg *.pgp *.asc *.age *.agekey *.ovpn *.snk",
+     *.kdb *.kdbx *.psafe3 *.ppk *.gpg *.pgp *.asc *.age *.agekey *.ovpn *.snk .dbus-keyrings wireguard/*.conf .wireguard
+     .vnc/passwd tigervnc/passwd",
     // Variables and settings in which programs are given passwords.
     ".env* *.env env.local env.prod* env.dev* env.stag* .flaskenv *.tfvars *.tfvars.json *.tfstate local.settings.json
-     appsettings.* wp-config* settings-security.xml auth.json auth.toml shadow htpasswd .htpasswd *.passwd .vault_pass* .vault",
+     appsettings.* wp-config* settings-security.xml auth.json auth.toml shadow htpasswd .htpasswd *.passwd .vault_pass* .vault
+     .ansible/vault_pass* database.yml",
     // Clouds and their storage.
     ".aws .azure .oci gcloud .aliyun .bluemix .tccli .openstack clouds.yaml .config/openstack .config/doctl .config/hcloud
      .config/linode-cli .config/scw .config/exoscale .config/upctl* .config/yandex-cloud .vultr-cli* .civo.json ovh.conf .ovh.conf
@@ -23,15 +25,17 @@ pub(super) const NAMES: &[&str] = &[
     // Registries and package managers.
     ".npmrc .yarnrc .yarnrc.yml .pypirc pip.conf pip.ini .condarc .config/pypoetry .hex .jfrog .bundle/config .gemrc
      .m2/settings* .gradle/gradle.properties .cabal/config nuget.config .nuget helm/registry .docker .dockercfg
-     .luarocks/upload_config.lua .pause .conan/.conan.db",
+     .luarocks/upload_config.lua .pause .conan/.conan.db .config/attic .config/nix/nix.conf",
     // Repositories and their hosts.
     ".netrc* _netrc* .git-credentials* .gitcookies .hgrc .subversion/auth .cvspass .config/gh .config/glab-cli .config/hub
      .config/tea .config/lab",
     // Clusters and machines.
-    ".kube kubeconfig* *.kubeconfig .minikube .talos talosconfig .config/argocd .argocd .chef .vagrant.d .tsh krb5cc_* .rhosts",
+    ".kube kubeconfig* *.kubeconfig .minikube .talos talosconfig .config/argocd .argocd .chef .vagrant.d .tsh krb5cc_* .rhosts
+     .rancher",
     // Data, databases and models.
     ".pgpass* pgpass* .pg_service.conf my.cnf .my.cnf* .mylogin.cnf .odbc.ini cqlshrc .influxdbv2 .dbt .kaggle kaggle.json
-     .databrickscfg .databricks .snowflake .snowsql .config/snowflake .huggingface .config/wandb .comet.config",
+     .databrickscfg .databricks .snowflake .snowsql .config/snowflake .huggingface .config/wandb .comet.config
+     .mongorc.js .jupyter/*.json jupyter/runtime",
     // Agents and their models.
     ".config/github-copilot github-copilot .copilot .config/llm io.datasette.llm .config/openai .openai .config/anthropic .anthropic
      .aider.conf.yml .cursor/mcp.json .mcp.json mcp.json mcp_config.json claude_desktop_config.json .config/goose .config/opencode",
@@ -42,9 +46,11 @@ pub(super) const NAMES: &[&str] = &[
     ".mozilla .librewolf .waterfox .zen .config/google-chrome* .config/chromium* .config/bravesoftware .config/microsoft-edge*
      .config/vivaldi* .config/opera* .config/librewolf .var/app snap/firefox snap/chromium logins.json key3.db key4.db
      .config/discord* .config/signal* .config/element* telegramdesktop .config/filezilla .config/remmina .local/share/remmina
-     globalstorage state.vscdb",
+     globalstorage state.vscdb syncthing/config.xml .config/syncthing .local/state/syncthing weechat/sec.conf .weechat/sec.conf .irssi
+     .purple/accounts.xml",
     // What was typed.
-    "*_history *_history.txt *-history.json .histfile .zhistory .history history.sqlite .viminfo .lesshst .dbshell atuin",
+    "*_history *_history.txt *-history.json .histfile .zhistory .history history.sqlite .viminfo .lesshst .dbshell atuin
+     pgcli/history mycli/history litecli/history .pgcli-history .mycli-history .litecli-history",
     // Who may use the screen.
     ".xauthority* xauthority .iceauthority* .serverauth* .mutter-xwaylandauth* xauth_*",
     // Money.

@@ -2,7 +2,7 @@
 //!
 //! Another thread may change it at any time, so nothing is decided by it.
 
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +26,12 @@ pub(super) fn path(notice: &Notice, place: Place) -> Option<PathBuf> {
     let dir = place.dir.and_then(|arg| notice.args.get(usize::from(arg)));
     let path = PathBuf::from(OsStr::from_bytes(&text));
     absolute(notice, dir.map(|dir| *dir as libc::c_int), path)
+}
+
+/// A name that a call gives and that is no path.
+pub(super) fn name(notice: &Notice, arg: u8) -> Option<CString> {
+    let text = string(notice.pid, *notice.args.get(usize::from(arg))?)?;
+    CString::new(text).ok()
 }
 
 pub(super) fn absolute(notice: &Notice, dir: Option<libc::c_int>, path: PathBuf) -> Option<PathBuf> {

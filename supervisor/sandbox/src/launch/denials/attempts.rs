@@ -2,6 +2,7 @@
 //!
 //! INVARIANT (no oracle): the host is looked at after the call has gone on, so nobody inside can time what is there.
 
+use std::ffi::CString;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
@@ -10,8 +11,10 @@ use std::path::PathBuf;
 use super::arguments;
 use super::host::Host;
 use super::inside::Judgement;
+use super::interpreter::{self, LEVELS, Needed};
 use super::listen::Listener;
 use super::noise::is_noise;
+use super::people::Person;
 use super::row::{Because, DeniedKind, Subject};
 use super::thing::{Deed, Thing};
 use super::want::{self, Ending, Want};
@@ -25,7 +28,10 @@ pub(super) struct Foreseen {
     path: PathBuf,
     because: Because,
     want: Want,
+    last: Last,
     ending: Ending,
+    /// The name of the attribute that was to be set or removed.
+    attribute: Option<CString>,
     /// The key under which to remember that it is no refusal of ours.
     key: Option<Vec<u8>>,
 }
@@ -35,6 +41,14 @@ struct Asked {
     path: PathBuf,
     want: Want,
     last: Last,
+}
+
+/// A program that nothing keeps from being started, as far as it itself goes.
+#[derive(Debug)]
+pub(super) struct Started {
+    path: PathBuf,
+    /// The key under which to remember that it needs no second look.
+    key: Option<Vec<u8>>,
 }
 
 /// Two names that one call is about.
@@ -86,17 +100,29 @@ impl Listener<'_> {
             let asked = asked.as_ref()?;
             self.foresee(notice, asked.path.clone(), asked.want, asked.last)
         };
-        let foreseen = [foresee(&first), foresee(&second)];
+        let mut foreseen = [foresee(&first), foresee(&second)];
+        if let [Some(foreseen), _] = &mut foreseen {
+            foreseen.attribute = want::attribute(act).and_then(|name| arguments::name(notice, name));
+        }
         let pair = match (&first, &second) {
             (Some(from), Some(to)) => self.pair(notice, [from, to], &foreseen),
             (Some(_) | None, _) => None,
         };
         let climb = self.climbs.begun().map(|climb| (climb, self.people.who(notice.pid)));
+        let started = self.started.take().map(|started| {
+            let person = self.people.who(notice.pid);
+            // It most likely becomes another program now.
+            self.people.forget(notice.pid);
+            (started, person)
+        });
         self.conclude(notice, (nr, name), foreseen.into_iter().flatten().collect(), pair)?;
         if let Some((climb, person)) = climb
-            && self.host().could(&climb.path, Want::MakeDir)
+            && self.host().could(&climb.path, Want::MakeDir, Last::Itself)
         {
             self.climbs.hold(climb, (nr, name), person);
+        }
+        if let Some((started, person)) = started {
+            self.start(started, (nr, name), person);
         }
         Ok(())
     }
@@ -150,7 +176,10 @@ impl Listener<'_> {
                 if want == Want::MakeDir {
                     self.climbs.made(&path);
                 }
-                if lasting {
+                let key = lasting.then_some(key);
+                if want == Want::Execute {
+                    self.started = Some(Started { path, key });
+                } else if let Some(key) = key {
                     self.passed.insert(key);
                 }
                 None
@@ -159,9 +188,48 @@ impl Listener<'_> {
                 path,
                 because,
                 want,
+                last,
                 ending,
+                attribute: None,
                 key: (lasting && want.is_all()).then_some(key),
             }),
+        }
+    }
+
+    /// The call that starts it has gone on: is what it needs besides itself there, too? A script without its interpreter is
+    /// refused like one that is not there.
+    fn start(&mut self, started: Started, call: (u32, &str), person: Person) {
+        let Started { mut path, mut key } = started;
+        for _ in 0..LEVELS {
+            let Some((program, real)) = self.inside.as_ref().and_then(|inside| inside.program(&path)) else {
+                return;
+            };
+            let needed = if self.host().is_elsewhere(&real) {
+                None
+            } else {
+                interpreter::needed(program.as_fd())
+            };
+            let (Some(needed), Some(inside)) = (needed, &self.inside) else {
+                break;
+            };
+            match inside.judge(needed.path(), Want::Execute, Last::Follow) {
+                Judgement::Passes { lasting } => key = key.filter(|_| lasting),
+                Judgement::Refused { path, because, .. } => {
+                    let kind = kind(Want::Execute, because);
+                    if self.host().could(&path, Want::Execute, Last::Follow) {
+                        self.note(kind, Subject::Path(path), because, call, person);
+                    }
+                    return;
+                }
+                Judgement::Climbs { .. } => return,
+            }
+            match needed {
+                Needed::Program(next) => path = next,
+                Needed::Loader(_) => break,
+            }
+        }
+        if let Some(key) = key {
+            self.passed.insert(key);
         }
     }
 
@@ -170,7 +238,7 @@ impl Listener<'_> {
         &mut self,
         notice: &Notice,
         (nr, name): (u32, &str),
-        foreseen: Vec<Foreseen>,
+        mut foreseen: Vec<Foreseen>,
         pair: Option<Pair>,
     ) -> io::Result<()> {
         if foreseen.is_empty() {
@@ -183,6 +251,9 @@ impl Listener<'_> {
             return Ok(());
         }
         let host = self.host();
+        for foreseen in &mut foreseen {
+            foreseen.want = host.meant(&foreseen.path, foreseen.want, foreseen.last);
+        }
         // Only what would have succeeded whole.
         let ours = foreseen.iter().all(|foreseen| foreseen.was_possible(host))
             && pair.is_none_or(|pair| pair.is_possible(host));
@@ -202,7 +273,11 @@ impl Listener<'_> {
 impl Foreseen {
     fn was_possible(&self, host: &Host) -> bool {
         let is_dir = || self.ending == Ending::Name || self.want.is_about_the_name() || host.is_dir(&self.path);
-        host.could(&self.path, self.want) && is_dir()
+        let named = || match (self.want, &self.attribute) {
+            (Want::Change(part), Some(name)) => host.could_attribute(&self.path, part, name, self.last),
+            (_, Some(_) | None) => true,
+        };
+        host.could(&self.path, self.want, self.last) && is_dir() && named()
     }
 }
 
@@ -211,13 +286,18 @@ fn kind(want: Want, because: Because) -> DeniedKind {
         Want::Connect => DeniedKind::Unix,
         Want::Write
         | Want::WriteOrMake
+        | Want::MakeIn
         | Want::Make
         | Want::MakeDir
         | Want::Replace(_)
         | Want::Remove(_)
         | Want::Change(_) => DeniedKind::Write,
-        Want::Read | Want::ReadOrMake | Want::Look | Want::Execute if because == Because::Absent => DeniedKind::Hidden,
-        Want::Read | Want::ReadOrMake | Want::Look => DeniedKind::Read,
+        Want::Read | Want::ReadOrMake | Want::List | Want::Enter | Want::Look | Want::Execute
+            if because == Because::Absent =>
+        {
+            DeniedKind::Hidden
+        }
+        Want::Read | Want::ReadOrMake | Want::List | Want::Enter | Want::Look => DeniedKind::Read,
         Want::Execute => DeniedKind::Execute,
     }
 }

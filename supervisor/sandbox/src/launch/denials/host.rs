@@ -1,19 +1,20 @@
 //! Could the caller have done it without the sandbox? Asked of the host, after the call has gone on.
 //!
-//! Nothing is opened but handles on paths, and a directory to see whether it is empty. INVARIANT (nothing is set going): a
+//! Nothing is opened but handles on paths, a directory to see whether it is empty, and the start of what was to be executed. INVARIANT (nothing is set going): a
 //! path that leads through a mount that somebody else serves (automounts, FUSE, network filesystems) is not looked at: the
 //! command must not be able to make the host fetch things.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
 use std::fs;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::inside::held;
+use super::interpreter::{self, LEVELS, Needed};
 use super::thing::Thing;
-use super::want::{By, Over, Target, UNCHANGED, Want};
+use super::want::{Over, Part, Target, UNCHANGED, Want};
 use crate::plan::SandboxPlan;
 use crate::sys::look::{self, Facts, Last};
 use crate::sys::process;
@@ -56,6 +57,21 @@ impl Caller {
         self.user == 0 || self.user == facts.uid
     }
 
+    /// `writes`: may we write to it?
+    fn changes(&self, part: Part, facts: &Facts, writes: impl Fn() -> bool) -> bool {
+        let kind = facts.mode & libc::S_IFMT;
+        match part {
+            Part::Length => kind == libc::S_IFREG && writes(),
+            // Its name decides.
+            Part::Attribute | Part::NoAttribute => true,
+            // A link has none of its own.
+            Part::Mode => kind != libc::S_IFLNK && self.owns(facts),
+            Part::Owner { user, group } => self.gives(facts, user, group),
+            Part::Times => self.owns(facts),
+            Part::Now => self.owns(facts) || writes(),
+        }
+    }
+
     /// Can we give it to this user and group?
     fn gives(&self, facts: &Facts, user: u32, group: u32) -> bool {
         let keeps = user == UNCHANGED || (self.owns(facts) && user == facts.uid);
@@ -74,40 +90,42 @@ impl Host {
         }
     }
 
-    pub(super) fn could(&self, path: &Path, want: Want) -> bool {
+    /// What a call that makes a file only if it is not there comes to.
+    pub(super) fn meant(&self, path: &Path, want: Want, last: Last) -> Want {
+        if want != Want::ReadOrMake {
+            want
+        } else if self.there(path, last).is_some() {
+            Want::Read
+        } else {
+            Want::WriteOrMake
+        }
+    }
+
+    pub(super) fn could(&self, path: &Path, want: Want, last: Last) -> bool {
         if self.is_elsewhere(path) {
             return false;
         }
-        let facts = |last| {
-            let found = self.there(path, last);
-            found.and_then(|handle| look::facts(handle.as_fd()).ok())
-        };
-        let kind = || facts(Last::Follow).map(|facts| facts.mode & libc::S_IFMT);
-        let may = |mode| {
-            let found = self.there(path, Last::Follow);
-            found.is_some_and(|handle| look::may(handle.as_fd(), mode))
-        };
+        let found = self.there(path, last);
+        let facts = found.as_ref().and_then(|handle| look::facts(handle.as_fd()).ok());
+        let kind = facts.map(|facts| facts.mode & libc::S_IFMT);
+        let may = |mode| found.as_ref().is_some_and(|handle| look::may(handle.as_fd(), mode));
+        // Neither a socket nor a link that is not followed can be opened.
+        let opens = ![Some(libc::S_IFSOCK), Some(libc::S_IFLNK)].contains(&kind);
         match want {
-            Want::Read | Want::ReadOrMake => may(libc::R_OK),
-            Want::Execute => kind() == Some(libc::S_IFREG) && may(libc::X_OK),
-            Want::Look => self.there(path, Last::Itself).is_some(),
-            Want::Connect => kind() == Some(libc::S_IFSOCK) && may(libc::W_OK),
-            Want::Write => kind() != Some(libc::S_IFDIR) && may(libc::W_OK),
-            Want::Change(By::Writer) => may(libc::W_OK),
-            Want::Change(By::Owner) => facts(Last::Follow).is_some_and(|facts| self.caller.owns(&facts)),
-            Want::Change(By::Giver { user, group }) => {
-                facts(Last::Follow).is_some_and(|facts| self.caller.gives(&facts, user, group))
-            }
-            Want::WriteOrMake => match kind() {
-                Some(libc::S_IFDIR) => false,
-                Some(_) => may(libc::W_OK),
-                None => self.takes(path, None),
-            },
-            Want::Make | Want::MakeDir | Want::Replace(Over::Nothing) => match facts(Last::Itself) {
-                Some(_) => false,
-                None => self.takes(path, None),
-            },
-            Want::Replace(over @ (Over::Anything | Over::Exchanged)) => match facts(Last::Itself) {
+            Want::ReadOrMake if found.is_none() => self.takes(path, None),
+            Want::Read | Want::ReadOrMake => opens && may(libc::R_OK),
+            Want::List => kind == Some(libc::S_IFDIR) && may(libc::R_OK),
+            Want::Enter => kind == Some(libc::S_IFDIR) && may(libc::X_OK),
+            Want::Execute => self.program(path).is_some_and(|program| self.starts(program.as_fd())),
+            Want::Look => found.is_some(),
+            Want::Connect => kind == Some(libc::S_IFSOCK) && may(libc::W_OK),
+            Want::Write => opens && kind != Some(libc::S_IFDIR) && may(libc::W_OK),
+            Want::WriteOrMake if found.is_none() => self.takes(path, None),
+            Want::WriteOrMake => opens && kind != Some(libc::S_IFDIR) && may(libc::W_OK),
+            Want::MakeIn => kind == Some(libc::S_IFDIR) && may(libc::W_OK | libc::X_OK),
+            Want::Change(part) => facts.is_some_and(|facts| self.caller.changes(part, &facts, || may(libc::W_OK))),
+            Want::Make | Want::MakeDir | Want::Replace(Over::Nothing) => facts.is_none() && self.takes(path, None),
+            Want::Replace(over @ (Over::Anything | Over::Exchanged)) => match facts {
                 Some(old) => self.takes(path, Some(&old)),
                 None => over == Over::Anything && self.takes(path, None),
             },
@@ -117,9 +135,29 @@ impl Host {
                     (Target::Anything, Some(_)) => true,
                     (Target::File | Target::EmptyDir, Some(_)) | (_, None) => false,
                 };
-                fits && facts(Last::Itself).is_some_and(|old| self.takes(path, Some(&old)))
+                fits && facts.is_some_and(|old| self.takes(path, Some(&old)))
             }
         }
+    }
+
+    /// Can an attribute of this name be set or, where it is, removed?
+    pub(super) fn could_attribute(&self, path: &Path, part: Part, name: &CStr, last: Last) -> bool {
+        let Some(handle) = self.there(path, last) else {
+            return false;
+        };
+        let Ok(facts) = look::facts(handle.as_fd()) else {
+            return false;
+        };
+        let kind = facts.mode & libc::S_IFMT;
+        let text = name.to_bytes();
+        let may = if text.starts_with(b"user.") {
+            [libc::S_IFREG, libc::S_IFDIR].contains(&kind) && look::may(handle.as_fd(), libc::W_OK)
+        } else if text.starts_with(b"system.") {
+            kind != libc::S_IFLNK && self.caller.owns(&facts)
+        } else {
+            self.caller.user == 0
+        };
+        may && (part != Part::NoAttribute || look::has_attribute(handle.as_fd(), name))
     }
 
     /// What lies at a name.
@@ -135,7 +173,32 @@ impl Host {
         facts.is_some_and(|facts| facts.mode & libc::S_IFMT == libc::S_IFDIR)
     }
 
-    fn is_elsewhere(&self, path: &Path) -> bool {
+    /// Something that may be executed.
+    fn program(&self, path: &Path) -> Option<OwnedFd> {
+        let handle = self.there(path, Last::Follow)?;
+        let is_file = look::facts(handle.as_fd()).is_ok_and(|facts| facts.mode & libc::S_IFMT == libc::S_IFREG);
+        (is_file && look::may(handle.as_fd(), libc::X_OK)).then_some(handle)
+    }
+
+    /// Is what it needs to be started there, too?
+    fn starts(&self, program: BorrowedFd<'_>) -> bool {
+        let mut needed = interpreter::needed(program);
+        for _ in 0..LEVELS {
+            let Some(next) = needed else {
+                return true;
+            };
+            let Some(handle) = self.program(next.path()) else {
+                return false;
+            };
+            needed = match next {
+                Needed::Program(_) => interpreter::needed(handle.as_fd()),
+                Needed::Loader(_) => None,
+            };
+        }
+        false
+    }
+
+    pub(super) fn is_elsewhere(&self, path: &Path) -> bool {
         self.served.iter().any(|mount| path.starts_with(mount)) || is_about_a_process(path)
     }
 

@@ -26,11 +26,11 @@ fn mounts_that_somebody_else_serves_are_known() {
 #[test]
 fn a_served_mount_answers_nothing() {
     let host = host(&["/etc"], &[]);
-    assert!(!host.could(Path::new("/etc/passwd"), Want::Read));
+    assert!(!host.could(Path::new("/etc/passwd"), Want::Read, Last::Follow));
     let host = self::host(&[], &[]);
-    assert!(host.could(Path::new("/etc/passwd"), Want::Read));
-    assert!(!host.could(Path::new("/etc/no-such-file"), Want::Read));
-    assert!(!host.could(Path::new("/etc"), Want::Execute));
+    assert!(host.could(Path::new("/etc/passwd"), Want::Read, Last::Follow));
+    assert!(!host.could(Path::new("/etc/no-such-file"), Want::Read, Last::Follow));
+    assert!(!host.could(Path::new("/etc"), Want::Execute, Last::Follow));
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn what_fails_without_a_sandbox_was_not_possible() {
         fs::write(made, "").expect("make a file");
     }
     let host = host(&[], &[&held]);
-    let could = |path: &Path, want| host.could(path, want);
+    let could = |path: &Path, want| host.could(path, want, Last::Itself);
     let seen = [
         could(&file, Want::Remove(Target::File)),
         could(&empty, Want::Remove(Target::EmptyDir)),
@@ -62,7 +62,7 @@ fn what_fails_without_a_sandbox_was_not_possible() {
         could(&held, Want::Make),
         could(&held, Want::Replace(Over::Nothing)),
         could(&file, Want::Replace(Over::Anything)),
-        could(&file, Want::Change(By::Owner)),
+        could(&file, Want::Change(Part::Mode)),
     ];
     let not = [
         could(&empty, Want::Remove(Target::File)),
@@ -76,6 +76,52 @@ fn what_fails_without_a_sandbox_was_not_possible() {
     ];
     fs::remove_dir_all(&dir).expect("remove a directory");
     assert_eq!((seen, not), ([true; 7], [false; 8]));
+}
+
+#[test]
+fn what_a_link_leads_to_is_not_the_link() {
+    let dir = std::env::temp_dir().join(format!("glee-links-{}", std::process::id()));
+    fs::create_dir_all(dir.join("d")).expect("make a directory");
+    fs::write(dir.join("f"), "").expect("make a file");
+    std::os::unix::fs::symlink("f", dir.join("l")).expect("make a link");
+    std::os::unix::fs::symlink("nowhere", dir.join("dangling")).expect("make a link");
+    let _socket = std::os::unix::net::UnixListener::bind(dir.join("s")).expect("make a socket");
+    let host = host(&[], &[]);
+    let could = |name: &str, want, last| host.could(&dir.join(name), want, last);
+    let owner = Part::Owner {
+        user: UNCHANGED,
+        group: UNCHANGED,
+    };
+    let seen = [
+        could("dangling", Want::Change(owner), Last::Itself),
+        could("dangling", Want::Change(Part::Times), Last::Itself),
+        could("l", Want::Change(Part::Mode), Last::Follow),
+        could("l", Want::Read, Last::Follow),
+        could("f", Want::Change(Part::Mode), Last::Itself),
+        could("d", Want::List, Last::Follow),
+        could("d", Want::Enter, Last::Follow),
+        could("d", Want::MakeIn, Last::Follow),
+        could("new", Want::ReadOrMake, Last::Follow),
+    ];
+    let not = [
+        could("dangling", Want::Change(owner), Last::Follow),
+        could("l", Want::Change(Part::Mode), Last::Itself),
+        could("l", Want::Read, Last::Itself),
+        could("l", Want::WriteOrMake, Last::Itself),
+        could("f", Want::List, Last::Follow),
+        could("f", Want::Enter, Last::Follow),
+        could("f", Want::MakeIn, Last::Follow),
+        could("d", Want::Change(Part::Length), Last::Follow),
+        could("s", Want::Read, Last::Follow),
+        could("s", Want::Write, Last::Follow),
+        could("nowhere/new", Want::ReadOrMake, Last::Follow),
+    ];
+    let meant = ["f", "new"].map(|name| host.meant(&dir.join(name), Want::ReadOrMake, Last::Follow));
+    let attribute = |part| host.could_attribute(&dir.join("f"), part, c"user.not-there", Last::Follow);
+    let attributes = [Part::Attribute, Part::NoAttribute].map(attribute);
+    fs::remove_dir_all(&dir).expect("remove a directory");
+    assert_eq!((seen, not), ([true; 9], [false; 11]));
+    assert_eq!((meant, attributes), ([Want::Read, Want::WriteOrMake], [true, false]));
 }
 
 #[test]

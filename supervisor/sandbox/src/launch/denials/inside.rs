@@ -13,9 +13,9 @@ use super::gone::Gone;
 use super::row::Because;
 use super::thing::Thing;
 use super::tree::{Found, Place, Tree, without_dots};
-use super::want::Want;
+use super::want::{Part, Want};
 use crate::plan::{Access, Containment, MountStep, SandboxPlan};
-use crate::sys::landlock::{EXECUTE, READ_DIR, READ_FILE, WRITE_FILE};
+use crate::sys::landlock::{self, EXECUTE, READ_DIR, READ_FILE, TRUNCATE, WRITE_FILE};
 use crate::sys::look::{self, Facts, Last};
 
 const REMOVE_FILE: u64 = 1 << 5;
@@ -46,6 +46,8 @@ pub(super) struct Inside<'a> {
     /// Names that are there only so that nobody can make them.
     placeholders: BTreeSet<PathBuf>,
     covered: BTreeSet<&'a Path>,
+    /// The right to shorten a file, if Landlock knows one here. Linux 6.2.
+    shorten: u64,
     gone: RefCell<Gone>,
 }
 
@@ -64,6 +66,7 @@ impl<'a> Inside<'a> {
             writable: writable(plan),
             placeholders: held(plan),
             covered: plan.mounts.iter().filter_map(covered).collect(),
+            shorten: landlock::handled_fs(landlock::abi()) & TRUNCATE,
             gone: RefCell::default(),
         }
     }
@@ -72,7 +75,7 @@ impl<'a> Inside<'a> {
         if want.is_about_the_name() {
             return self.judge_name(path, want);
         }
-        if want == Want::Read && self.reads_plainly(path) {
+        if matches!(want, Want::Read | Want::List) && self.reads_plainly(path) {
             return Judgement::Passes {
                 lasting: self.is_lasting(path, path),
             };
@@ -103,6 +106,11 @@ impl<'a> Inside<'a> {
         (!self.placeholders.contains(&path)).then(|| Thing::of(handle.as_fd(), &path, &self.placeholders))
     }
 
+    /// A handle on what would be executed, and its path without links.
+    pub(super) fn program(&self, path: &Path) -> Option<(OwnedFd, PathBuf)> {
+        self.tree.handle(path, Last::Follow).ok()
+    }
+
     /// The usual case, with one look: reading what is granted, by its own name.
     fn reads_plainly(&self, path: &Path) -> bool {
         let granted = !has_dots(path)
@@ -123,12 +131,13 @@ impl<'a> Inside<'a> {
     fn judge_found(&self, asked: &Path, found: Found, want: Want) -> Judgement {
         let is_dir = found.facts.mode & libc::S_IFMT == libc::S_IFDIR;
         let is_file = found.facts.mode & libc::S_IFMT == libc::S_IFREG;
+        let is_link = found.facts.mode & libc::S_IFMT == libc::S_IFLNK;
+        let changes = matches!(want, Want::Change(_));
         let lasting = self.is_lasting(asked, &found.path);
         let no = |path: PathBuf, because| refused(path, because, lasting);
         if self.placeholders.contains(&found.path) {
             // To whom it only reads, nothing is there.
-            let writes = matches!(want, Want::Write | Want::WriteOrMake | Want::Change(_));
-            return if writes {
+            return if changes || matches!(want, Want::Write | Want::WriteOrMake) {
                 no(found.path, Because::ReadOnly)
             } else {
                 PASSES
@@ -141,12 +150,22 @@ impl<'a> Inside<'a> {
                 no(found.path, Because::Covered)
             };
         }
+        if want == Want::MakeIn {
+            let against = is_dir.then(|| self.against_entry(&found, WRITE_FILE)).flatten();
+            return match against {
+                Some(because) => no(found.path, because),
+                None => Judgement::Passes { lasting },
+            };
+        }
         let rights = match want {
-            Want::Read | Want::ReadOrMake if is_dir => READ_DIR,
-            Want::Read | Want::ReadOrMake => READ_FILE,
+            Want::Read | Want::ReadOrMake | Want::List if is_dir => READ_DIR,
+            Want::Read | Want::ReadOrMake | Want::List => READ_FILE,
             Want::Write | Want::WriteOrMake => WRITE_FILE,
             Want::Execute => EXECUTE | READ_FILE,
+            Want::Change(Part::Length) if is_file => self.shorten,
             Want::Change(_)
+            | Want::Enter
+            | Want::MakeIn
             | Want::Look
             | Want::Connect
             | Want::Make
@@ -154,11 +173,11 @@ impl<'a> Inside<'a> {
             | Want::Replace(_)
             | Want::Remove(_) => 0,
         };
-        let writes = matches!(want, Want::Write | Want::WriteOrMake | Want::Change(_));
-        if writes && is_dir && !matches!(want, Want::Change(_)) {
+        let writes = changes || matches!(want, Want::Write | Want::WriteOrMake);
+        if writes && is_dir && !changes {
             return PASSES;
         }
-        if writes && found.mount.read_only && (is_file || is_dir) {
+        if writes && found.mount.read_only && (is_file || is_dir || (is_link && changes)) {
             return no(found.path, Because::ReadOnly);
         }
         if want == Want::Execute && is_file && found.mount.no_exec {
@@ -168,10 +187,13 @@ impl<'a> Inside<'a> {
             return no(found.path, Because::NotGranted);
         }
         let mode = match want {
-            Want::Read | Want::ReadOrMake => 4,
+            Want::Read | Want::ReadOrMake | Want::List => 4,
             Want::Write | Want::WriteOrMake => 2,
             Want::Execute => 1,
+            Want::Enter if is_dir => 1,
             Want::Change(_)
+            | Want::Enter
+            | Want::MakeIn
             | Want::Look
             | Want::Connect
             | Want::Make

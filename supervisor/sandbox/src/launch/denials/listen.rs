@@ -10,6 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use super::arguments;
+use super::attempts::Started;
 use super::book::{Book, Details, Entry};
 use super::clients::Clients;
 use super::climbs::Climbs;
@@ -33,7 +34,7 @@ pub(super) struct Listener<'a> {
     pub(super) plan: &'a SandboxPlan,
     spec: FilterSpec,
     table: &'a Table,
-    inside: Option<Inside<'a>>,
+    pub(super) inside: Option<Inside<'a>>,
     host: Option<Host>,
     pub(super) people: People,
     book: Book,
@@ -42,6 +43,7 @@ pub(super) struct Listener<'a> {
     pub(super) lookups: Lookups,
     pub(super) loopback: Loopback,
     pub(super) climbs: Climbs,
+    pub(super) started: Option<Started>,
     /// Calls that were looked at.
     seen: u64,
     pub(super) clients: Clients,
@@ -66,6 +68,7 @@ impl<'a> Listener<'a> {
             lookups: Lookups::default(),
             loopback: Loopback::default(),
             climbs: Climbs::default(),
+            started: None,
             seen: 0,
             clients: Clients::default(),
             files: Files::new(plan),

@@ -42,7 +42,7 @@ impl Lookups {
     /// Who asked a resolver for a name that is known wanted the name, and not the resolver.
     pub(super) fn settle(&self, rows: &mut Vec<Denied>) {
         for row in rows.iter_mut().filter(|row| row.syscall == "connect") {
-            let Subject::Address(to) = row.subject else {
+            let (Subject::Address(to) | Subject::Datagram(to)) = row.subject else {
                 continue;
             };
             let named = self.named.get(&(row.program.clone(), to)).copied();

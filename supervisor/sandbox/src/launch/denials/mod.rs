@@ -14,6 +14,7 @@ mod full;
 mod gone;
 mod host;
 mod inside;
+mod interpreter;
 mod listen;
 mod lookups;
 mod loopback;

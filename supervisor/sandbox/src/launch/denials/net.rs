@@ -9,12 +9,13 @@ use std::os::fd::AsFd;
 
 use super::address::{self, Address};
 use super::arguments::{self, Datagram};
-use super::clients;
+use super::clients::{self, Borrowed};
 use super::listen::Listener;
 use super::loopback::Lists;
+use super::people::Person;
 use super::row::{Because, DeniedKind, Subject};
 use super::want::Want;
-use crate::plan::{Namespace, Transport};
+use crate::plan::{Door, Namespace, Transport};
 use crate::sys::look::Last;
 use crate::sys::seccomp::{self, Notice};
 
@@ -44,6 +45,14 @@ enum Way {
     Open,
 }
 
+/// What a connection was for. A socket that is not known counts as a stream.
+fn subject(to: SocketAddr, transport: Option<Transport>) -> Subject {
+    match transport {
+        Some(Transport::Udp) => Subject::Datagram(to),
+        Some(Transport::Tcp) | None => Subject::Address(to),
+    }
+}
+
 impl Listener<'_> {
     pub(super) fn connect(&mut self, notice: &Notice, call: (u32, &str), to: Option<Address>) -> io::Result<()> {
         match to {
@@ -53,19 +62,37 @@ impl Listener<'_> {
                 self.conclude(notice, call, foreseen.into_iter().collect(), None)
             }
             Some(Address::Abstract(socket)) => self.connect_abstract(notice, call, socket),
-            Some(Address::Internet(to)) => match self.way(to) {
-                Way::Closed => self.closed(notice, call, vec![Subject::Address(to)]),
-                Way::Lookup => {
-                    let [number, ..] = notice.args;
-                    let person = self.people.who(notice.pid);
-                    self.lookups.connect(&person, number, to);
-                    self.closed(notice, call, vec![Subject::Address(to)])
-                }
-                Way::Own => self.connect_to_own(notice, call, to),
-                Way::NoDoor => self.connect_to_no_door(notice, call, to),
-                Way::Open => self.connect_to_door(notice),
-            },
+            Some(Address::Internet(to)) => self.connect_to(notice, call, to),
             None => self.proceed(notice),
+        }
+    }
+
+    fn connect_to(&mut self, notice: &Notice, call: (u32, &str), to: SocketAddr) -> io::Result<()> {
+        // Without doors it is the same for both.
+        if self.plan.doors.list.is_empty() && matches!(self.way(to, Transport::Tcp), Way::Open) {
+            return self.proceed(notice);
+        }
+        let [number, ..] = notice.args;
+        let person = self.people.who(notice.pid);
+        let socket = clients::borrow(&person, number);
+        let transport = socket.as_ref().map(Borrowed::transport);
+        let way = self.way(to, transport.unwrap_or(Transport::Tcp));
+        // Given back at once where it is not needed: it ends when its owner closes it.
+        let socket = socket.filter(|_| matches!(way, Way::Open));
+        match way {
+            Way::Closed => self.closed(notice, call, vec![subject(to, transport)]),
+            Way::Lookup => {
+                self.lookups.connect(&person, number, to);
+                self.closed(notice, call, vec![subject(to, transport)])
+            }
+            Way::Own => self.connect_to_own(notice, call, to, (person, transport)),
+            // A stream is refused there. A datagram socket is not by `connect`: the C library asks so which address it would
+            // have.
+            Way::NoDoor => {
+                let refused = (transport == Some(Transport::Tcp)).then_some(Subject::Address(to));
+                self.refused(notice, call, refused.into_iter().collect(), Because::NoDoor)
+            }
+            Way::Open => self.connect_to_door(notice, person, socket),
         }
     }
 
@@ -79,18 +106,18 @@ impl Listener<'_> {
                     let asked = (to.port() == DNS_PORT)
                         .then(|| arguments::question(notice, &datagram))
                         .flatten();
-                    match self.way(to) {
+                    match self.way(to, Transport::Udp) {
                         Way::Open | Way::Own => continue,
                         Way::Lookup => {
-                            subjects.insert(asked.map_or(Subject::Address(to), Subject::Host));
+                            subjects.insert(asked.map_or(Subject::Datagram(to), Subject::Host));
                         }
                         // Whom to ask is a part of what was wanted.
                         Way::Closed => {
                             subjects.extend(asked.map(Subject::Host));
-                            subjects.insert(Subject::Address(to));
+                            subjects.insert(Subject::Datagram(to));
                         }
                         Way::NoDoor => {
-                            return self.refused(notice, call, vec![Subject::Address(to)], Because::NoDoor);
+                            return self.refused(notice, call, vec![Subject::Datagram(to)], Because::NoDoor);
                         }
                     }
                 }
@@ -118,7 +145,7 @@ impl Listener<'_> {
         self.proceed(notice)
     }
 
-    fn way(&self, to: SocketAddr) -> Way {
+    fn way(&self, to: SocketAddr, transport: Transport) -> Way {
         let doors = &self.plan.doors;
         if !self.plan.namespaces.contains(&Namespace::Net) {
             return Way::Open;
@@ -127,8 +154,11 @@ impl Listener<'_> {
             return Way::Closed;
         }
         let ip = address::meant(to.ip());
-        let carries = |at: &SocketAddr| at.port() == to.port() && (at.ip() == ip || at.ip().is_unspecified());
-        if doors.list.iter().any(|door| carries(&door.at)) || self.bound.ports.contains(&to.port()) {
+        let carries = |door: &Door| {
+            let at = door.at;
+            door.transport == transport && at.port() == to.port() && (at.ip() == ip || at.ip().is_unspecified())
+        };
+        if doors.list.iter().any(carries) || self.bound.ports.contains(&to.port()) {
             Way::Open
         } else if !ip.is_loopback() {
             Way::NoDoor
@@ -196,20 +226,15 @@ impl Listener<'_> {
         Ok(())
     }
 
-    /// A stream is refused there. A datagram socket is not by `connect`: the C library asks so which address it would have.
-    fn connect_to_no_door(&mut self, notice: &Notice, call: (u32, &str), to: SocketAddr) -> io::Result<()> {
-        let [number, ..] = notice.args;
-        let socket = clients::borrow(&self.people.who(notice.pid), number);
-        let refused = socket.is_some_and(|socket| socket.transport() == Transport::Tcp);
-        let subjects = refused.then_some(Subject::Address(to));
-        self.refused(notice, call, subjects.into_iter().collect(), Because::NoDoor)
-    }
-
     /// To the sandbox's own loopback. Where nobody listens, but outside somebody does, it was the host's that was meant.
-    fn connect_to_own(&mut self, notice: &Notice, call: (u32, &str), to: SocketAddr) -> io::Result<()> {
-        let person = self.people.who(notice.pid);
-        let [number, ..] = notice.args;
-        let stream = clients::borrow(&person, number).is_some_and(|socket| socket.transport() == Transport::Tcp);
+    fn connect_to_own(
+        &mut self,
+        notice: &Notice,
+        call: (u32, &str),
+        to: SocketAddr,
+        (person, transport): (Person, Option<Transport>),
+    ) -> io::Result<()> {
+        let stream = transport == Some(Transport::Tcp);
         let inside = Lists::of(&notice.pid.to_string());
         let meant = stream && seccomp::is_waiting(self.fd.as_fd(), notice.id);
         self.proceed(notice)?;
@@ -228,13 +253,7 @@ impl Listener<'_> {
     }
 
     /// Perhaps to a door, which may refuse it without knowing who asks.
-    fn connect_to_door(&mut self, notice: &Notice) -> io::Result<()> {
-        if self.plan.doors.list.is_empty() {
-            return self.proceed(notice);
-        }
-        let person = self.people.who(notice.pid);
-        let [number, ..] = notice.args;
-        let borrowed = clients::borrow(&person, number);
+    fn connect_to_door(&mut self, notice: &Notice, person: Person, borrowed: Option<Borrowed>) -> io::Result<()> {
         let meant = seccomp::is_waiting(self.fd.as_fd(), notice.id);
         self.proceed(notice)?;
         if let Some(borrowed) = borrowed.filter(|_| meant) {

@@ -43,6 +43,8 @@ pub enum Subject {
     /// A unix socket without a file, by its name.
     Abstract(Vec<u8>),
     Address(SocketAddr),
+    /// An address that datagrams were for.
+    Datagram(SocketAddr),
     /// A host, by a name that was to be looked up.
     Host(String),
 }
@@ -139,6 +141,7 @@ impl Refusals {
                 Subject::Abstract(name) => (2, name.clone()),
                 Subject::Address(address) => (3, address.to_string().into_bytes()),
                 Subject::Host(name) => (4, name.clone().into_bytes()),
+                Subject::Datagram(address) => (5, address.to_string().into_bytes()),
             };
             out.extend([kind as u8, because as u8, tag]);
             out.extend(row.pid.to_le_bytes());
@@ -235,6 +238,7 @@ impl<'a> Reader<'a> {
             1 => Subject::Path(OsString::from_vec(subject.to_vec()).into()),
             2 => Subject::Abstract(subject.to_vec()),
             3 => Subject::Address(std::str::from_utf8(subject).ok()?.parse().ok()?),
+            5 => Subject::Datagram(std::str::from_utf8(subject).ok()?.parse().ok()?),
             4 => Subject::Host(String::from_utf8(subject.to_vec()).ok()?),
             _ => return None,
         };

@@ -9,6 +9,8 @@ fn every_kind_reason_and_subject_survives_the_way() {
         Subject::Path(OsString::from_vec(b"/a\n\xff\0b".to_vec()).into()),
         Subject::Abstract(vec![0, 1, 255]),
         Subject::Address("[::1%0]:7".parse().unwrap_or_else(|_| "1.2.3.4:5".parse().unwrap())),
+        Subject::Datagram("[::1]:7".parse().unwrap()),
+        Subject::Host("a.example".into()),
     ];
     let mut list = Vec::new();
     for kind in KINDS {

@@ -12,12 +12,18 @@ use crate::sys::look::Last;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Want {
     Read,
+    /// List a directory.
+    List,
+    /// Go into a directory.
+    Enter,
     /// Write to what is there.
     Write,
     /// Write to it, made if it is not there.
     WriteOrMake,
     /// Read it, made if it is not there.
     ReadOrMake,
+    /// Make a file without a name in this directory.
+    MakeIn,
     /// Make a name that is not there.
     Make,
     /// Make a directory, and those above it if they are not there: programs begin with the last.
@@ -26,7 +32,7 @@ pub(super) enum Want {
     Replace(Over),
     Remove(Target),
     /// Change its length, mode, owner, times or attributes.
-    Change(By),
+    Change(Part),
     Execute,
     /// Know whether it is there.
     Look,
@@ -51,16 +57,23 @@ pub(super) enum Target {
     Anything,
 }
 
-/// Who may change it.
+/// What of it is changed: it decides who may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
-    Writer,
-    Owner,
-    /// Its owner, to these; `UNCHANGED` stays as it is.
-    Giver {
+pub(super) enum Part {
+    Length,
+    /// One is set.
+    Attribute,
+    /// One is removed.
+    NoAttribute,
+    Mode,
+    /// To these; `UNCHANGED` stays as it is.
+    Owner {
         user: u32,
         group: u32,
     },
+    Times,
+    /// Its times, to the present one.
+    Now,
 }
 
 /// As `chown` writes it.
@@ -71,9 +84,12 @@ impl Want {
     pub(super) fn letter(self) -> u8 {
         match self {
             Self::Read => b'r',
+            Self::List => b'L',
+            Self::Enter => b'e',
             Self::Write => b'w',
             Self::WriteOrMake => b'W',
             Self::ReadOrMake => b'R',
+            Self::MakeIn => b't',
             Self::Make => b'm',
             Self::MakeDir => b'M',
             Self::Replace(_) => b'p',
@@ -90,9 +106,12 @@ impl Want {
         match self {
             Self::Replace(_) | Self::Remove(_) | Self::Change(_) => false,
             Self::Read
+            | Self::List
+            | Self::Enter
             | Self::Write
             | Self::WriteOrMake
             | Self::ReadOrMake
+            | Self::MakeIn
             | Self::Make
             | Self::MakeDir
             | Self::Execute
@@ -106,9 +125,12 @@ impl Want {
         match self {
             Self::Make | Self::MakeDir | Self::Replace(_) | Self::Remove(_) => true,
             Self::Read
+            | Self::List
+            | Self::Enter
             | Self::Write
             | Self::WriteOrMake
             | Self::ReadOrMake
+            | Self::MakeIn
             | Self::Change(_)
             | Self::Execute
             | Self::Look
@@ -123,6 +145,9 @@ impl Want {
             Ending::Dot if self.is_about_the_name() => false,
             Ending::Slash | Ending::Dot => match self {
                 Self::Read
+                | Self::List
+                | Self::Enter
+                | Self::MakeIn
                 | Self::Look
                 | Self::Change(_)
                 | Self::MakeDir
@@ -184,8 +209,13 @@ pub(super) fn of(act: Act, args: &[u64; 6]) -> [Option<(Want, Last)>; 2] {
             ]
         }
         Act::Link => [Some((Want::Look, Last::Itself)), Some((Want::Make, Last::Itself))],
-        Act::Change(change) => [Some((Want::Change(by(change, args)), Last::Follow)), None],
-        Act::ChangeItself(change) => [Some((Want::Change(by(change, args)), Last::Itself)), None],
+        Act::Change { what, flags } => {
+            let itself = flags.is_some_and(|flags| word(args, flags) & libc::AT_SYMLINK_NOFOLLOW as u32 != 0);
+            let last = if itself { Last::Itself } else { Last::Follow };
+            [Some((Want::Change(part(what, args)), last)), None]
+        }
+        Act::ChangeItself(what) => [Some((Want::Change(part(what, args)), Last::Itself)), None],
+        Act::Enter => [Some((Want::Enter, Last::Follow)), None],
         Act::Look => [Some((Want::Look, Last::Itself)), None],
     }
 }
@@ -205,18 +235,43 @@ fn over(flags: u32) -> Over {
     }
 }
 
-fn by(change: Change, args: &[u64; 6]) -> By {
+fn part(change: Change, args: &[u64; 6]) -> Part {
     match change {
-        Change::Contents => By::Writer,
-        Change::Mode => By::Owner,
-        Change::Owner { user } => By::Giver {
+        Change::Length => Part::Length,
+        Change::Attribute { .. } => Part::Attribute,
+        Change::NoAttribute { .. } => Part::NoAttribute,
+        Change::Mode => Part::Mode,
+        Change::Owner { user } => Part::Owner {
             user: word(args, user),
             group: word(args, user + 1),
         },
         Change::Times { pointer } => match args.get(usize::from(pointer)) {
-            Some(0) | None => By::Writer,
-            Some(_) => By::Owner,
+            Some(0) | None => Part::Now,
+            Some(_) => Part::Times,
         },
+    }
+}
+
+/// The argument with the name of the attribute that a call is about.
+pub(super) fn attribute(act: Act) -> Option<u8> {
+    let what = match act {
+        Act::Change { what, .. } | Act::ChangeItself(what) => what,
+        Act::Open { .. }
+        | Act::Create
+        | Act::Execute
+        | Act::Remove
+        | Act::RemoveDir
+        | Act::RemoveEither { .. }
+        | Act::Make
+        | Act::MakeDir
+        | Act::Rename { .. }
+        | Act::Link
+        | Act::Enter
+        | Act::Look => return None,
+    };
+    match what {
+        Change::Attribute { name } | Change::NoAttribute { name } => Some(name),
+        Change::Length | Change::Mode | Change::Owner { .. } | Change::Times { .. } => None,
     }
 }
 
@@ -231,10 +286,15 @@ fn open(flags: libc::c_int) -> Option<(Want, Last)> {
         return None;
     }
     if flags & libc::O_TMPFILE == libc::O_TMPFILE {
-        return Some((Want::WriteOrMake, last));
+        return Some((Want::MakeIn, last));
     }
     let writes = flags & libc::O_ACCMODE != libc::O_RDONLY || flags & libc::O_TRUNC != 0;
-    let want = match (writes, flags & libc::O_CREAT != 0) {
+    let makes = flags & libc::O_CREAT != 0;
+    if flags & libc::O_DIRECTORY != 0 {
+        // No directory is opened for writing.
+        return (!writes && !makes).then_some((Want::List, last));
+    }
+    let want = match (writes, makes) {
         (true, true) if flags & libc::O_EXCL != 0 => Want::Make,
         (true, true) => Want::WriteOrMake,
         (true, false) => Want::Write,

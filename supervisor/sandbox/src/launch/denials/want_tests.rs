@@ -35,14 +35,56 @@ fn flags_say_what_goes_away_and_what_may_be_replaced() {
 fn who_may_change_a_file_depends_on_what_of_it() {
     let (user, group) = (1000, UNCHANGED);
     let given = [0, 1000, u64::from(UNCHANGED), 0, 0, 0];
-    assert_eq!(wanted("chown", given)[0], Some(Want::Change(By::Giver { user, group })));
-    assert_eq!(wanted("chmod", [0; 6])[0], Some(Want::Change(By::Owner)));
-    assert_eq!(wanted("truncate", [0; 6])[0], Some(Want::Change(By::Writer)));
-    assert_eq!(wanted("utimensat", [0; 6])[0], Some(Want::Change(By::Writer)));
+    let changed = |call: &str, args| wanted(call, args)[0];
+    assert_eq!(changed("chown", given), Some(Want::Change(Part::Owner { user, group })));
+    assert_eq!(changed("chmod", [0; 6]), Some(Want::Change(Part::Mode)));
+    assert_eq!(changed("truncate", [0; 6]), Some(Want::Change(Part::Length)));
+    assert_eq!(changed("removexattr", [0; 6]), Some(Want::Change(Part::NoAttribute)));
+    assert_eq!(changed("utimensat", [0; 6]), Some(Want::Change(Part::Now)));
     assert_eq!(
-        wanted("utimensat", [0, 0, 9, 0, 0, 0])[0],
-        Some(Want::Change(By::Owner))
+        changed("utimensat", [0, 0, 9, 0, 0, 0]),
+        Some(Want::Change(Part::Times))
     );
+}
+
+#[test]
+fn a_flag_says_that_the_link_itself_is_changed() {
+    let last = |call: &str, args| {
+        let Some(Shape::Path { act, .. }) = Observe::Attempts.shape(call) else {
+            panic!("{call} has no path");
+        };
+        of(act, &args)[0].map(|(_, last)| last)
+    };
+    let itself = libc::AT_SYMLINK_NOFOLLOW as u64;
+    for (call, arg) in [
+        ("fchownat", 4),
+        ("fchmodat2", 3),
+        ("utimensat", 3),
+        ("setxattrat", 2),
+        ("removexattrat", 2),
+    ] {
+        let mut args = [0; 6];
+        assert_eq!(last(call, args), Some(Last::Follow), "{call}");
+        args[arg] = itself;
+        assert_eq!(last(call, args), Some(Last::Itself), "{call}");
+    }
+    // The fourth argument of the old call is none.
+    assert_eq!(last("fchmodat", [0, 0, 0, itself, 0, 0]), Some(Last::Follow));
+}
+
+#[test]
+fn flags_of_open_say_what_is_wanted() {
+    let opened = |flags: libc::c_int| wanted("open", [0, flags as u64, 0, 0, 0, 0])[0];
+    for (flags, want) in [
+        (libc::O_RDONLY, Some(Want::Read)),
+        (libc::O_RDONLY | libc::O_CREAT, Some(Want::ReadOrMake)),
+        (libc::O_RDONLY | libc::O_DIRECTORY, Some(Want::List)),
+        (libc::O_WRONLY | libc::O_DIRECTORY, None),
+        (libc::O_WRONLY | libc::O_TMPFILE, Some(Want::MakeIn)),
+        (libc::O_RDONLY | libc::O_PATH, None),
+    ] {
+        assert_eq!(opened(flags), want, "{flags:o}");
+    }
 }
 
 #[test]

@@ -176,7 +176,11 @@ impl<'a> Collector<'a> {
             self.recorded += 1;
             let quiet = match &refused.subject {
                 Subject::Path(path) => is_noise(refused.kind, path),
-                Subject::Call | Subject::Abstract(_) | Subject::Address(_) | Subject::Host(_) => false,
+                Subject::Call
+                | Subject::Abstract(_)
+                | Subject::Address(_)
+                | Subject::Datagram(_)
+                | Subject::Host(_) => false,
             };
             // Under the maker's name are the canaries, before the command.
             if quiet || call.as_ref().is_some_and(|call| call.program.as_bytes() == self.maker) {

@@ -17,7 +17,7 @@ fn rows(refusals: &Refusals) -> Vec<(DeniedKind, String, &str, &str, u64)> {
     let text = |subject: &Subject| match subject {
         Subject::Path(path) => path.display().to_string(),
         Subject::Call => "call".to_owned(),
-        Subject::Abstract(_) | Subject::Address(_) => "?".to_owned(),
+        Subject::Abstract(_) | Subject::Address(_) | Subject::Datagram(_) => "?".to_owned(),
         Subject::Host(name) => name.clone(),
     };
     let mut rows = Vec::new();
