@@ -45,6 +45,10 @@ claims! {
         .given(|w| w.listen(Listener::tcp())),
     io_uring_does_not_reach_the_host => weaker("@A uring_tcp @PORT @ID", Leak::Heard)
         .given(|w| w.listen(Listener::tcp())),
+    datagram_socket_as_standard_input_is_refused => weaker("@A sendto_from_stdin @PORT @ID", Leak::Heard)
+        .given(|w| w.listen(Listener::udp())).through(&["@A", "as_stdin", "udp"]).refused(),
+    unix_datagram_socket_as_standard_input_is_refused => weaker("@A unix_from_stdin @OUT/s @ID", Leak::Heard)
+        .given(|w| w.listen_unix_datagram("@OUT/s")).through(&["@A", "as_stdin", "unix_datagram"]).refused(),
     unix_socket_outside_is_not_reached => weaker("@A unix @OUT/s @ID", Leak::Heard).given(|w| w.listen_unix("@OUT/s")),
     unix_socket_in_the_project_is_not_reached => weaker("@A unix s @ID", Leak::Heard)
         .given(|w| w.listen_unix("@PROJECT/s")).may_refuse(),
