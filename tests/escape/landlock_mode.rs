@@ -82,6 +82,11 @@ claims! {
     daemon_ends_at_the_deadline => weaker("@A daemon 30 @ID; @A stubborn 30 @ID", Leak::Survived).flags(&["--timeout", "1s"]).endless(Duration::from_secs(2)),
     daemon_ends_with_a_killed_supervisor => weaker("@A daemon 30 @ID; @A mark ready @ID; sleep 30", Leak::Survived)
         .ended_by("KILL"),
+    process_without_its_first_thread_ends_with_the_run => weaker("@A headless 20 @ID", Leak::Survived),
+    process_without_its_first_thread_ends_at_the_deadline => weaker("@A headless 30 @ID; @A stubborn 30 @ID",
+        Leak::Survived).flags(&["--timeout", "1s"]).endless(Duration::from_secs(2)),
+    process_without_its_first_thread_ends_with_a_killed_supervisor => weaker("@A headless 30 @ID; \
+        @A mark ready @ID; sleep 30", Leak::Survived).ended_by("KILL"),
     ignorer_of_signals_ends_with_a_killed_supervisor => weaker("setsid @A stubborn 30 @ID & sleep 0.2; \
         @A mark ready @ID; sleep 30", Leak::Survived).ended_by("KILL"),
     terminal_of_the_user_beside_it_is_not_written => weaker("for t in /dev/pts/[0-9]*; do \

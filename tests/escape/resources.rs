@@ -37,6 +37,7 @@ claims! {
     /// Where no control group counts, pid 1 of the sandbox looks; it must not be possible to blind it.
     memory_is_bounded_though_pid_1_is_tampered_with => greedy("@A tamper '@PIDNS'; @A memory 500", "memory_mb: 150"),
     memory_of_a_process_that_hides_is_bounded => greedy("@A undumpable @A memory 500", "memory_mb: 150"),
+    memory_of_a_process_without_its_first_thread_is_bounded => greedy("@A headless_memory 500", "memory_mb: 150"),
     tmp_is_bounded => greedy("@A fill /tmp/glee-@ID 300", "disk_mb: 50"),
     tmp_is_bounded_in_many_files => greedy("mkdir -p /tmp/glee-@ID; @A fill_many /tmp/glee-@ID 200; \
         rmdir /tmp/glee-@ID", "disk_mb: 50"),
