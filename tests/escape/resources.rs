@@ -54,6 +54,7 @@ claims! {
     file_size_is_bounded => greedy("@A fill big 40", "file_size_mb: 5"),
     file_size_in_home_is_bounded => greedy("@A fill ~/big 40", "file_size_mb: 5"),
     inotify_instances_of_the_user_are_not_used_up => attempt("@A instances 100", Leak::Claimed).only_started(),
+    terminals_of_the_machine_are_not_used_up => attempt("@A terminals 300", Leak::Claimed).only_started(),
     signals_of_the_user_are_not_used_up => attempt("@A pending 2000", Leak::Claimed).only_started(),
     host_does_not_wait_for_a_lease => attempt("@A lease file 2 & sleep 0.3; @A mark ready @ID; wait", Leak::Changed("@OUT/held"))
         .file("@PROJECT/file", "old\n")
