@@ -46,8 +46,8 @@ pub enum TextProblem {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
-    #[error("the file has {bytes} bytes, more than the {MAX_BYTES} that are read")]
-    TooLarge { at: Origin, bytes: usize },
+    #[error("the file is larger than {} MiB, and no more is read", MAX_BYTES >> 20)]
+    TooLarge { at: Origin },
     #[error("the file is not UTF-8 text")]
     NotUtf8 { at: Origin },
     #[error("not valid YAML: {message}")]
@@ -165,7 +165,11 @@ pub enum PolicyError {
     ExtendsTooDeep { at: Origin },
     #[error("the root profile does not say `{key}`")]
     Incomplete { at: Origin, key: &'static str },
-    #[error("`{}`: `{}` needs a home directory, and HOME is not set", shown(key), shown(path))]
+    #[error(
+        "`{}`: `{}` needs a home directory, and HOME is not set to an absolute path",
+        shown(key),
+        shown(path)
+    )]
     HomeUnknown { at: Origin, key: String, path: String },
     #[error("`mode: inherit` keeps the caller's own rights and cannot enforce `{clause}`")]
     InheritCannotEnforce { at: Origin, clause: &'static str },
@@ -250,7 +254,7 @@ impl PolicyError {
             Self::BadEnvPattern { .. } => "a `*` may only end a name, right after a `_`: `LC_*`".into(),
             Self::BadEnvValue { .. } => "remove the NUL byte, or encode the value".into(),
             Self::InjectionName { .. } => "remove it; give the program what it needs as an argument or a file".into(),
-            Self::BadName { problem, .. } => problem.help().into(),
+            Self::BadName { value, problem, .. } => problem.help(value).into_owned(),
             Self::UnknownProfile {
                 nearest: Some(nearest), ..
             } => format!("did you mean `{}`?", shown(nearest)),
@@ -258,6 +262,9 @@ impl PolicyError {
             Self::ExtendsCycle { .. } => "remove one `extends` of the circle".into(),
             Self::ExtendsTooDeep { .. } => "merge some of the profiles".into(),
             Self::Incomplete { key, .. } => format!("add `{key}:` to the root profile"),
+            Self::HomeUnknown { at, .. } if matches!(at.source, Source::Flag(_)) => {
+                "set HOME, or write an absolute path".into()
+            }
             Self::HomeUnknown { .. } => "set HOME, write an absolute path, or mark the item `need: preferred`".into(),
             Self::InheritCannotEnforce { .. } => "remove it, or use `mode: restricted`".into(),
             Self::NetworkDenyLost { .. } => "write `network: {allow: […]}`, or extend another profile".into(),

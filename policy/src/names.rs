@@ -35,6 +35,8 @@ pub enum HostPattern {
 pub enum NameProblem {
     #[error("is not a host name")]
     Syntax,
+    #[error("is a URL, and only its host is wanted")]
+    Url,
     #[error("has a `*` where none may stand")]
     Wildcard,
     #[error("has characters that no host name has")]
@@ -48,8 +50,10 @@ pub enum NameProblem {
 }
 
 impl NameProblem {
-    pub(crate) fn help(self) -> &'static str {
-        match self {
+    /// `value`: what was written.
+    pub(crate) fn help(self, value: &str) -> Cow<'static, str> {
+        let words = match self {
+            Self::Url => return host_of(value).map_or(Self::Syntax.help(""), |host| format!("write `{host}`").into()),
             Self::Syntax => "write `host`, `*.host`, `host:port`, an address or a CIDR; no scheme and no path",
             Self::Wildcard => {
                 "a `*` may only stand alone before the first dot: `*.host`; for everything write `network: true`"
@@ -58,14 +62,25 @@ impl NameProblem {
             Self::OddAddress => "write an IPv4 address as four decimal numbers",
             Self::Port => "write a number between 1 and 65535",
             Self::Prefix => "at most /32 for IPv4 and /128 for IPv6",
-        }
+        };
+        words.into()
     }
+}
+
+/// The host of a URL, with its port.
+fn host_of(url: &str) -> Option<NamePattern> {
+    let (_, rest) = url.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    authority.rsplit('@').next()?.parse().ok()
 }
 
 impl FromStr for NamePattern {
     type Err = NameProblem;
 
     fn from_str(text: &str) -> Result<Self, NameProblem> {
+        if text.contains("://") {
+            return Err(NameProblem::Url);
+        }
         let text = &*ascii(text)?;
         if let Some(rest) = text.strip_prefix('[') {
             let (inside, after) = rest.split_once(']').ok_or(NameProblem::Syntax)?;

@@ -34,13 +34,14 @@ fn names_are_made_canonical() {
 
 #[test]
 fn what_is_no_name_is_refused() {
-    use NameProblem::{OddAddress, Port, Prefix, Syntax, Unicode, Wildcard};
+    use NameProblem::{OddAddress, Port, Prefix, Syntax, Unicode, Url, Wildcard};
     for (text, problem) in [
         ("", Syntax),
         (".", Syntax),
         ("a..b", Syntax),
         ("-a", Syntax),
-        ("http://h", Port),
+        ("http://h", Url),
+        ("https://bücher.de/x", Url),
         ("h/path", Syntax),
         ("a b", Syntax),
         ("user@h", Syntax),
@@ -67,6 +68,18 @@ fn what_is_no_name_is_refused() {
     ] {
         assert_eq!(text.parse::<NamePattern>(), Err(problem), "{text}");
     }
+}
+
+#[test]
+fn of_a_url_the_host_is_told() {
+    for (url, help) in [
+        ("http://h", "write `h`"),
+        ("https://me:pw@H.org:8443/a/b?c#d", "write `h.org:8443`"),
+        ("http://[::1]:80/", "write `[::1]:80`"),
+    ] {
+        assert_eq!(NameProblem::Url.help(url), help, "{url}");
+    }
+    assert_eq!(NameProblem::Url.help("http://a b"), NameProblem::Syntax.help(""));
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn without_a_home_a_required_path_refuses_and_a_preferred_one_is_named() {
     let error = resolved_on(&host, "fs:\n  read: [~/x]\n").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`fs.read`: `~/x` needs a home directory, and HOME is not set"
+        "`fs.read`: `~/x` needs a home directory, and HOME is not set to an absolute path"
     );
     assert_eq!(error.origin().line, 2);
     assert!(resolved_on(&host, "fs: {deny: ['~/*.key']}").is_err());

@@ -24,7 +24,6 @@ pub fn read(source: &Source, text: &str) -> Result<Node, PolicyError> {
     if text.len() > MAX_BYTES {
         return Err(PolicyError::TooLarge {
             at: place(source, 0, 0),
-            bytes: text.len(),
         });
     }
     let options = options! {
@@ -81,7 +80,6 @@ pub fn text_of<'a>(source: &Source, bytes: &'a [u8]) -> Result<&'a str, PolicyEr
     if bytes.len() > MAX_BYTES {
         return Err(PolicyError::TooLarge {
             at: place(source, 0, 0),
-            bytes: bytes.len(),
         });
     }
     std::str::from_utf8(bytes).map_err(|error| {

@@ -155,7 +155,7 @@ fn more_than_a_mebibyte_is_an_error_and_a_mebibyte_is_read() {
     let text = format!("a: b\n#{}", "x".repeat(MAX_BYTES - 6));
     assert_eq!(text.len(), MAX_BYTES);
     assert!(read(&file(), &text).is_ok());
-    assert!(matches!(fails(&format!("{text}y")), PolicyError::TooLarge { bytes, .. } if bytes == MAX_BYTES + 1));
+    assert!(matches!(fails(&format!("{text}y")), PolicyError::TooLarge { .. }));
 }
 
 #[test]

@@ -28,7 +28,88 @@ ctypes.CDLL(None).mount(b'x', b'/tmp', b'tmpfs', 0, None)
 raise SystemExit(7)
 ";
 
+/// Starts the run with what `made` is as one of its standard files.
+fn with(at: &Place, policy: &str, number: &str, made: &str) -> (Option<i32>, String, String) {
+    let enter = format!(
+        "import os, select, socket, subprocess, sys\nmade = {made}\n\
+         this = made if isinstance(made, int) else made.fileno()\n\
+         sys.exit(subprocess.run(sys.argv[1:], {number}=this).returncode)"
+    );
+    let seen = at
+        .shell(policy, "echo started > /dev/null; exit 5")
+        .through(["python3", "-c", &enter])
+        .go();
+    (seen.code(), seen.out(), seen.err())
+}
+
+const PIPES: &str = "hint: put pipes between: `cat | glee-supervisor run … 2>&1 | cat`\n";
+const FILES: &str = "hint: redirect it from or to a file, or `/dev/null`\n";
+
 claims! {
+    fn an_internet_socket_is_no_standard_file(at) {
+        at.world.file("@PROJECT/names.yml", "extends: workspace\nnetwork: {allow: [example.org]}\n");
+        let told = |name: &str| format!(
+            "glee-supervisor: error: {name} is an internet socket, through which the command could reach this machine's network\n{PIPES}"
+        );
+        for made in ["socket.socket()", "socket.socket(type=socket.SOCK_DGRAM)"] {
+            for policy in ["restricted", "workspace", "./names.yml"] {
+                let seen = with(at, policy, "stdin", made);
+                assert_eq!(seen, (Some(125), String::new(), told("standard input")), "{policy}: {made}");
+            }
+        }
+        let seen = with(at, "restricted", "stdout", "socket.socket()");
+        assert_eq!(seen, (Some(125), String::new(), told("standard output")));
+        assert_eq!(with(at, "restricted", "stderr", "socket.socket()").0, Some(125));
+    }
+
+    fn an_internet_socket_can_be_standard_input_where_the_network_is_the_hosts(at) {
+        at.world.file("@PROJECT/open.yml", "extends: workspace\nnetwork: true\n");
+        for made in ["socket.socket()", "socket.socket(type=socket.SOCK_DGRAM)"] {
+            let seen = with(at, "./open.yml", "stdin", made);
+            assert_eq!(seen, (Some(5), String::new(), String::new()), "{made}");
+        }
+        let seen = with(at, "./open.yml", "stdin", "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)");
+        assert_eq!((seen.0, seen.1.as_str()), (Some(125), ""), "{}", seen.2);
+        assert!(seen.2.contains("standard input is a netlink socket"), "{}", seen.2);
+        assert_eq!(with(at, "inherit", "stdin", "socket.socket()").0, Some(5));
+    }
+
+    fn a_handle_is_no_standard_file(at) {
+        for (made, handle) in [
+            ("os.pidfd_open(os.getpid())", "anon_inode:[pidfd]"),
+            ("select.epoll()", "anon_inode:[eventpoll]"),
+        ] {
+            let told = format!("glee-supervisor: error: standard input is a handle (`{handle}`), not a file, a pipe or a device\n{FILES}");
+            assert_eq!(with(at, "restricted", "stdin", made), (Some(125), String::new(), told), "{made}");
+        }
+        let seen = through(at, "< /proc/self/ns/net", "echo started");
+        assert_eq!((seen.0, seen.1.as_str()), (Some(125), ""), "{}", seen.2);
+        assert!(seen.2.contains("standard input is a handle (`net:["), "{}", seen.2);
+    }
+
+    fn what_leads_to_one_place_can_be_a_standard_file(at) {
+        for made in [
+            "socket.socketpair()[0]",
+            "socket.socketpair(type=socket.SOCK_SEQPACKET)[0]",
+            "os.pipe()[0]",
+            "os.eventfd(0)",
+            "os.open('/proc/cpuinfo', os.O_RDONLY)",
+            "os.open('/dev/null', os.O_RDONLY)",
+        ] {
+            assert_eq!(with(at, "restricted", "stdin", made), (Some(5), String::new(), String::new()), "{made}");
+        }
+    }
+
+    fn a_unix_socket_that_leads_anywhere_is_no_standard_file(at) {
+        for made in ["socket.socket(socket.AF_UNIX)", "socket.socketpair(type=socket.SOCK_DGRAM)[0]"] {
+            let told = format!(
+                "glee-supervisor: error: standard input is a unix socket that is not connected for good, \
+                 through which the command could reach other sockets\n{PIPES}"
+            );
+            assert_eq!(with(at, "restricted", "stdin", made), (Some(125), String::new(), told), "{made}");
+        }
+    }
+
     fn a_closed_stdin_does_not_stop_a_run(at) {
         assert_eq!(through(at, "<&-", "echo out; cat < /dev/null"), (Some(0), "out\n".into(), String::new()));
     }

@@ -88,6 +88,43 @@ claims! {
         );
     }
 
+    fn hints_about_the_command_line_can_be_followed(at) {
+        let told = |call: &[&str]| {
+            let seen = at.call(call.iter().copied()).go();
+            assert_eq!(seen.out(), "", "{call:?}");
+            seen.err()
+        };
+        let nothing = "glee-supervisor: error: cannot enforce `fs.FLAG: @OUT/nosuch` (--FLAG): there is nothing at this path\n\
+                       hint: create it first, or leave the flag out\n";
+        for flag in ["read", "write"] {
+            let seen = told(&["run", &format!("--{flag}"), "@OUT/nosuch", "--", "true"]);
+            assert_eq!(seen, at.world.fill(&nothing.replace("FLAG", flag)));
+        }
+        assert_eq!(
+            told(&["run", "--net", "https://example.org:8443/path", "--", "true"]),
+            "glee-supervisor: --net: error: `--net`: `https://example.org:8443/path` is a URL, and only its host is wanted\n\
+             hint: write `example.org:8443`\n",
+        );
+        assert_eq!(
+            told(&["policy", "show", "nosuch"]),
+            "glee-supervisor: policy: error: there is no profile `nosuch`\n\
+             hint: `glee-supervisor policy list` shows the profiles\n",
+        );
+        at.world.file("@PROJECT/big.yml", &format!("# {}\n", "x".repeat(1_100_000)));
+        assert_eq!(
+            told(&["policy", "show", "./big.yml"]),
+            "glee-supervisor: ./big.yml: error: the file is larger than 1 MiB, and no more is read\n\
+             hint: keep only the policy in this file\n",
+        );
+    }
+
+    fn a_home_that_is_no_absolute_path_is_none(at) {
+        let seen = at.call(["run", "--write", "~/x", "--", "true"]).env("HOME", "relative").go();
+        let told = "--write: error: `--write`: `~/x` needs a home directory, and HOME is not set to an absolute path\n\
+                    hint: set HOME, or write an absolute path\n";
+        assert!(seen.code() == Some(125) && seen.err().contains(told), "{}", seen.err());
+    }
+
     fn env_passes_a_name_or_sets_a_value(at) {
         let flags = ["run", "--policy", "restricted", "--env", "GIVEN", "--env", "SET=a value"];
         let call = at.call([flags.as_slice(), &["--", "sh", "-c", "echo $GIVEN,$SET,$OTHER"]].concat());

@@ -45,6 +45,10 @@ claims! {
         .given(|w| w.listen(Listener::tcp())),
     io_uring_does_not_reach_the_host => weaker("@A uring_tcp @PORT @ID", Leak::Heard)
         .given(|w| w.listen(Listener::tcp())),
+    datagram_socket_as_standard_input_is_refused => weaker("@A sendto_from_stdin @PORT @ID", Leak::Heard)
+        .given(|w| w.listen(Listener::udp())).through(&["@A", "as_stdin", "udp"]).refused(),
+    unix_datagram_socket_as_standard_input_is_refused => weaker("@A unix_from_stdin @OUT/s @ID", Leak::Heard)
+        .given(|w| w.listen_unix_datagram("@OUT/s")).through(&["@A", "as_stdin", "unix_datagram"]).refused(),
     unix_socket_outside_is_not_reached => weaker("@A unix @OUT/s @ID", Leak::Heard).given(|w| w.listen_unix("@OUT/s")),
     unix_socket_in_the_project_is_not_reached => weaker("@A unix s @ID", Leak::Heard)
         .given(|w| w.listen_unix("@PROJECT/s")).may_refuse(),
@@ -78,6 +82,11 @@ claims! {
     daemon_ends_at_the_deadline => weaker("@A daemon 30 @ID; @A stubborn 30 @ID", Leak::Survived).flags(&["--timeout", "1s"]).endless(Duration::from_secs(2)),
     daemon_ends_with_a_killed_supervisor => weaker("@A daemon 30 @ID; @A mark ready @ID; sleep 30", Leak::Survived)
         .ended_by("KILL"),
+    process_without_its_first_thread_ends_with_the_run => weaker("@A headless 20 @ID", Leak::Survived),
+    process_without_its_first_thread_ends_at_the_deadline => weaker("@A headless 30 @ID; @A stubborn 30 @ID",
+        Leak::Survived).flags(&["--timeout", "1s"]).endless(Duration::from_secs(2)),
+    process_without_its_first_thread_ends_with_a_killed_supervisor => weaker("@A headless 30 @ID; \
+        @A mark ready @ID; sleep 30", Leak::Survived).ended_by("KILL"),
     ignorer_of_signals_ends_with_a_killed_supervisor => weaker("setsid @A stubborn 30 @ID & sleep 0.2; \
         @A mark ready @ID; sleep 30", Leak::Survived).ended_by("KILL"),
     terminal_of_the_user_beside_it_is_not_written => weaker("for t in /dev/pts/[0-9]*; do \

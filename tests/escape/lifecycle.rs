@@ -48,10 +48,16 @@ claims! {
     child_is_gone_after_its_own_pid_exhaustion => attempt("@A crowd 200 20 @ID; true", Leak::Survived)
         .yaml("extends: restricted\nlimits: {pids: 40}\n"),
 
+    process_without_its_first_thread_ends_with_the_run => leaving("@A headless 20 @ID"),
+    process_without_its_first_thread_ends_with_the_run_under_inherit => leaving("@A headless 20 @ID")
+        .policy(glee_tests::Policy::Named("inherit")),
+
     sleeper_ends_at_the_deadline => deadline("@A sleep 30 @ID"),
     ignorer_of_signals_ends_at_the_deadline => deadline("trap '' TERM INT HUP; @A stubborn 30 @ID"),
     stopped_tree_ends_at_the_deadline => deadline("@A stop_group @ID"),
     stopped_child_ends_at_the_deadline => deadline("@A stopped @ID"),
+    process_without_its_first_thread_ends_at_the_deadline_under_inherit => deadline("@A headless 30 @ID; @A stubborn 30 @ID")
+        .policy(glee_tests::Policy::Named("inherit")),
     daemons_end_at_the_deadline => deadline("@A daemon 30 @ID; @A daemon 30 @ID; @A stubborn 30 @ID"),
     hydra_ends_at_the_deadline => deadline("@A hydra 20 @ID & @A sleep 30 @ID"),
     busy_loop_ends_at_the_deadline => deadline("@A burn 20 @ID"),
@@ -77,6 +83,8 @@ claims! {
         "@A tamper '@PIDNS'; @A daemon 30 @ID"),
     /// No containment, but an end.
     daemon_under_inherit_ends_with_a_killed_supervisor => orphaned("KILL", "@A daemon 30 @ID")
+        .policy(glee_tests::Policy::Named("inherit")),
+    process_without_its_first_thread_under_inherit_ends_with_a_killed_supervisor => orphaned("KILL", "@A headless 30 @ID")
         .policy(glee_tests::Policy::Named("inherit")),
     stubborn_child_under_inherit_ends_with_a_killed_supervisor => orphaned("KILL", "setsid @A stubborn 30 @ID & sleep 0.2")
         .policy(glee_tests::Policy::Named("inherit")),

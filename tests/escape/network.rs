@@ -99,6 +99,13 @@ claims! {
         .given(|w| w.define("PROXY", w.fill("http://127.0.0.1:@PORT"))).env("http_proxy", "@PROXY"),
     child_of_a_child_does_not_reach_the_host => tcp("sh -c \"sh -c 'setsid @A tcp @PORT @ID'\""),
 
+    /// A socket stays in the network in which it was made.
+    datagram_socket_as_standard_input_is_refused => udp("@A sendto_from_stdin @PORT @ID")
+        .through(&["@A", "as_stdin", "udp"]).refused(),
+    connection_as_standard_input_is_refused => tcp("@A from_stdin @PORT @ID").through(&["@A", "as_stdin", "tcp"]).refused(),
+    connection_as_standard_input_is_refused_with_names_allowed => tcp("@A from_stdin @PORT @ID")
+        .yaml("extends: workspace\nnetwork: {allow: ['example.org']}\n").through(&["@A", "as_stdin", "tcp"]).refused(),
+
     multipath_sockets_are_refused => kind_if_built!("family_protocol 2 1 262"),
     sctp_is_refused => kind_if_built!("sctp"),
     udplite_does_not_exist => kind_if_built!("family_protocol 2 2 136"),

@@ -28,6 +28,13 @@ claims! {
         .given(|w| w.listen(Listener::unix_abstract(&w.fill("glee-@ID")))).workspace(),
     abstract_datagram_socket_is_not_reached => attempt("@A unix_datagram @@glee-@ID @ID", Leak::Heard)
         .given(|w| w.listen(Listener::unix_datagram_abstract(&w.fill("glee-@ID")))),
+    /// Abstract names are looked up in the network of the socket.
+    datagram_socket_as_standard_input_is_refused => attempt("@A unix_from_stdin @@glee-@ID @ID", Leak::Heard)
+        .given(|w| w.listen(Listener::unix_datagram_abstract(&w.fill("glee-@ID"))))
+        .through(&["@A", "as_stdin", "unix_datagram"]).refused(),
+    unconnected_socket_as_standard_input_is_refused => attempt("@A unix_from_stdin @@glee-@ID @ID", Leak::Heard)
+        .given(|w| w.listen(Listener::unix_abstract(&w.fill("glee-@ID"))))
+        .through(&["@A", "as_stdin", "unix"]).refused(),
     /// A server of the developer's that listens in the checkout: a language server, the file monitor of git, tmux.
     socket_in_the_project_is_not_reached => at("@PROJECT/.server.sock"),
     socket_in_the_project_is_not_reached_under_workspace => at("@PROJECT/.server.sock").workspace(),

@@ -37,6 +37,7 @@ claims! {
     /// Where no control group counts, pid 1 of the sandbox looks; it must not be possible to blind it.
     memory_is_bounded_though_pid_1_is_tampered_with => greedy("@A tamper '@PIDNS'; @A memory 500", "memory_mb: 150"),
     memory_of_a_process_that_hides_is_bounded => greedy("@A undumpable @A memory 500", "memory_mb: 150"),
+    memory_of_a_process_without_its_first_thread_is_bounded => greedy("@A headless_memory 500", "memory_mb: 150"),
     tmp_is_bounded => greedy("@A fill /tmp/glee-@ID 300", "disk_mb: 50"),
     tmp_is_bounded_in_many_files => greedy("mkdir -p /tmp/glee-@ID; @A fill_many /tmp/glee-@ID 200; \
         rmdir /tmp/glee-@ID", "disk_mb: 50"),
@@ -53,6 +54,7 @@ claims! {
     file_size_is_bounded => greedy("@A fill big 40", "file_size_mb: 5"),
     file_size_in_home_is_bounded => greedy("@A fill ~/big 40", "file_size_mb: 5"),
     inotify_instances_of_the_user_are_not_used_up => attempt("@A instances 100", Leak::Claimed).only_started(),
+    terminals_of_the_machine_are_not_used_up => attempt("@A terminals 300", Leak::Claimed).only_started(),
     signals_of_the_user_are_not_used_up => attempt("@A pending 2000", Leak::Claimed).only_started(),
     host_does_not_wait_for_a_lease => attempt("@A lease file 2 & sleep 0.3; @A mark ready @ID; wait", Leak::Changed("@OUT/held"))
         .file("@PROJECT/file", "old\n")

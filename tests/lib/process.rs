@@ -5,7 +5,8 @@ use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Every living process that carries `mark` in its arguments. A zombie has no arguments and does not count.
+/// Every living process that carries `mark` in its arguments. A zombie has no arguments and does not count; one of whose
+/// threads another still lives does.
 pub fn carrying(mark: &str) -> Vec<u32> {
     let own = std::process::id();
     let pids = fs::read_dir("/proc").expect("list /proc").flatten();
@@ -15,7 +16,20 @@ pub fn carrying(mark: &str) -> Vec<u32> {
 }
 
 fn arguments(pid: u32) -> Vec<u8> {
-    fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()
+    let of = |task: u32| fs::read(format!("/proc/{task}/cmdline")).unwrap_or_default();
+    let first = of(pid);
+    if !first.is_empty() {
+        return first;
+    }
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let tasks = tasks.filter_map(|e| e.file_name().to_str()?.parse::<u32>().ok());
+    tasks
+        .map(of)
+        .find(|arguments| !arguments.is_empty())
+        .unwrap_or_default()
 }
 
 /// What is mounted on the host, but for the network namespaces that other tests make and remove meanwhile.

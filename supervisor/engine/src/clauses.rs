@@ -151,7 +151,7 @@ impl List<'_> {
             self.clauses.push(Clause {
                 key: left.key.to_owned(),
                 value: left.written.clone(),
-                here: Some("left out: HOME is not set".to_owned()),
+                here: Some("left out: HOME is not set to an absolute path".to_owned()),
                 exists: None,
                 origin: Some(Place::from(&left.origin)),
                 why: None,

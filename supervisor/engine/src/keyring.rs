@@ -41,7 +41,7 @@ impl KeyName {
 
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    #[error("there is no place for keys: neither XDG_STATE_HOME nor HOME is set")]
+    #[error("there is no place for keys: neither XDG_STATE_HOME nor HOME is set to an absolute path")]
     NoPlace,
     #[error("cannot use the key `{}`: {error}", .path.display())]
     Io { path: PathBuf, error: io::Error },
@@ -56,7 +56,7 @@ impl KeyError {
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
-            Self::NoPlace => "set HOME",
+            Self::NoPlace => "set HOME to your home directory",
             Self::Io { .. } => "check the permissions of the directory",
             Self::Exposed(_) => {
                 "remove it: a new key is made, and what the old one has signed counts as changed by somebody else"

@@ -131,7 +131,7 @@ pub(crate) fn from_project(
 /// `restricted` on this machine.
 pub fn restricted(scene: &Scene) -> Result<ResolvedPolicy, SelectError> {
     let library = Profiles::new(&scene.project);
-    let policy = profile("restricted", &Origin::flag("--policy"), &library)?;
+    let policy = profile("restricted", &Origin::flag("policy"), &library)?;
     Ok(glee_policy::resolve(&policy, &library, &scene.host())?)
 }
 
@@ -175,7 +175,7 @@ pub fn select(name: Option<&str>, scene: &Scene) -> Result<Selected, SelectError
                     judge(from_project(scene, policy, file, &bytes)?, scene)
                 }
                 Some((_, Owner::User)) | None => own(scene, |library| {
-                    let policy = profile(name, &Origin::flag("--policy"), library)?;
+                    let policy = profile(name, &Origin::flag("policy"), library)?;
                     Ok(glee_policy::resolve(&policy, library, &scene.host())?)
                 }),
             }

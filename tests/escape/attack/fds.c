@@ -117,3 +117,47 @@ ATTACK(openat_fd) {
     int fd = openat(atoi(need(argc, argv, 1)), need(argc, argv, 2), O_RDONLY);
     return fd < 0 ? report("openat", -1) : spill(fd);
 }
+
+// A socket whose connection has ended: it can begin another.
+static int once_connected(void) {
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    socklen_t size = sizeof at;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int server = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(server, (void *)&at, size) || listen(server, 1) || getsockname(server, (void *)&at, &size)) return -1;
+    if (connect(client, (void *)&at, size)) return -1;
+    close(server);
+    return client;
+}
+
+// as_stdin udp|tcp|unix_datagram|unix PROGRAM ARG…: makes such a socket standard input and becomes the program.
+ATTACK(as_stdin) {
+    char *kind = need(argc, argv, 1);
+    int fd = !strcmp(kind, "udp")             ? socket(AF_INET, SOCK_DGRAM, 0)
+             : !strcmp(kind, "tcp")           ? once_connected()
+             : !strcmp(kind, "unix_datagram") ? socket(AF_UNIX, SOCK_DGRAM, 0)
+                                              : socket(AF_UNIX, SOCK_STREAM, 0);
+    if (fd < 0 || dup2(fd, 0) < 0) return report("as_stdin", -1);
+    if (fd > 0) close(fd);
+    execv(need(argc, argv, 2), argv + 2);
+    return report("execv", -1);
+}
+
+// from_stdin PORT TEXT: sends from standard input to the host's loopback, after ending what it was connected to.
+ATTACK(from_stdin) {
+    struct sockaddr none = {.sa_family = AF_UNSPEC};
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(need(argc, argv, 1)))};
+    char *text = need(argc, argv, 2);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    connect(0, &none, sizeof none);
+    if (connect(0, (void *)&to, sizeof to)) return report("connect", -1);
+    return report("send", send(0, text, strlen(text), 0));
+}
+
+// sendto_from_stdin PORT TEXT: the same without connecting.
+ATTACK(sendto_from_stdin) {
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(need(argc, argv, 1)))};
+    char *text = need(argc, argv, 2);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return report("sendto", sendto(0, text, strlen(text), 0, (void *)&to, sizeof to));
+}

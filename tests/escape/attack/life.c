@@ -1,6 +1,7 @@
 // Processes that want to outlive the run. MARK is in their arguments, so that the harness finds them. All end by themselves.
 #include "attack.h"
 
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -34,6 +35,27 @@ ATTACK(holder) {
     if (child) return waitpid(child, NULL, 0) < 0;
     forget_the_parent();
     sleep(seconds);
+    return 0;
+}
+
+static void *sleeper(void *seconds) {
+    sleep((unsigned)atoi(seconds));
+    _exit(0);
+}
+
+// headless SECONDS MARK: a daemon whose first thread has exited: the process looks dead, and another thread lives.
+ATTACK(headless) {
+    pthread_t thread;
+    pid_t child = fork();
+    if (child) {
+        usleep(200000);
+        return 0;
+    }
+    setsid();
+    ignore_all();
+    for (int fd = 0; fd < 3; fd++) close(fd);
+    if (pthread_create(&thread, NULL, sleeper, need(argc, argv, 1))) _exit(1);
+    syscall(SYS_exit, 0);
     return 0;
 }
 

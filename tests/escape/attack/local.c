@@ -65,3 +65,12 @@ ATTACK(shm_list) {
     }
     return 0;
 }
+
+// unix_from_stdin NAME TEXT: from a socket that is standard input; a datagram needs no connection.
+ATTACK(unix_from_stdin) {
+    struct sockaddr_un to = {0};
+    socklen_t size = name_of(need(argc, argv, 1), &to);
+    char *text = need(argc, argv, 2);
+    if (connect(0, (void *)&to, size)) return report("sendto", sendto(0, text, strlen(text), 0, (void *)&to, size));
+    return report("send", send(0, text, strlen(text), 0));
+}

@@ -1,6 +1,7 @@
 // Taking more than the limit says. All are bounded: the host survives them even without a sandbox.
 #include "attack.h"
 
+#include <pthread.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -21,6 +22,32 @@ ATTACK(memory) {
     }
     sleep(2);
     worked("memory");
+    return 0;
+}
+
+static void *hoarder(void *megabytes) {
+    char *argv[] = {"memory", megabytes, NULL};
+    exit(attack_memory(2, argv));
+}
+
+// headless_memory MEGABYTES: the same in a process whose first thread has exited.
+ATTACK(headless_memory) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, hoarder, need(argc, argv, 1))) return report("pthread_create", -1);
+    syscall(SYS_exit, 0);
+    return 0;
+}
+
+// terminals N: pseudo-terminals, of which a machine has a few thousand.
+ATTACK(terminals) {
+    int n = atoi(need(argc, argv, 1)), made = 0;
+    struct rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    while (made < n && open("/dev/ptmx", O_RDWR | O_NOCTTY) >= 0) made++;
+    printf("made %d of %d\n", made, n);
+    if (made == n) worked("terminals");
     return 0;
 }
 

@@ -19,7 +19,7 @@ const SYSTEM: &str = "/var/lib/glee";
 
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
-    #[error("there is no place for it: neither XDG_STATE_HOME nor HOME is set")]
+    #[error("there is no place for it: neither XDG_STATE_HOME nor HOME is set to an absolute path")]
     Nowhere,
     #[error("cannot use `{}`: {error}", .path.display())]
     Io { path: PathBuf, error: io::Error },

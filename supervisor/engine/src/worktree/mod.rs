@@ -51,7 +51,7 @@ pub enum WorktreeError {
     NoCommit { project: PathBuf, said: String },
     #[error("git cannot fill the worktree: {0}")]
     Checkout(String),
-    #[error("there is no place for a worktree: neither XDG_STATE_HOME nor HOME is set")]
+    #[error("there is no place for a worktree: neither XDG_STATE_HOME nor HOME is set to an absolute path")]
     Nowhere,
     #[error("cannot make the worktree: `{}`: {error}", .at.display())]
     Make { at: PathBuf, error: io::Error },

@@ -26,7 +26,7 @@ impl fmt::Debug for Token {
 
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    #[error("there is no place for the token: neither XDG_STATE_HOME nor HOME is set")]
+    #[error("there is no place for the token: neither XDG_STATE_HOME nor HOME is set to an absolute path")]
     Nowhere,
     #[error("cannot use `{}`: {error}", .path.display())]
     Io { path: PathBuf, error: io::Error },

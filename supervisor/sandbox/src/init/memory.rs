@@ -15,20 +15,42 @@ pub(super) fn exceeds(limit: u64) -> bool {
 fn sum(of: impl Fn(&str) -> Option<u64>) -> u64 {
     tree::below()
         .into_iter()
-        .filter_map(|pid| of(&pid.to_string()))
+        .filter_map(|pid| holder(&pid.to_string()).and_then(|holder| of(&holder)))
         .fold(0, u64::saturating_add)
 }
 
+/// How often a thread is looked for that still lives when it is asked.
+const LOOKS: u32 = 8;
+
+/// A thread that tells of a process's memory: the first, or if that has exited any other.
+fn holder(pid: &str) -> Option<String> {
+    let has_memory = |task: &String| resident(task).is_some_and(|bytes| bytes > 0);
+    let others = || {
+        fs::read_dir(format!("/proc/{pid}/task"))
+            .into_iter()
+            .flatten()
+            .flatten()
+    };
+    let found = || {
+        others()
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .find(has_memory)
+    };
+    Some(pid.to_owned())
+        .filter(has_memory)
+        .or_else(|| (0..LOOKS).find_map(|_| found()))
+}
+
 /// `Pss` of `smaps_rollup`: needs the process to be dumpable.
-fn proportional(pid: &str) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+fn proportional(task: &str) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{task}/smaps_rollup")).ok()?;
     let line = text.lines().find(|line| line.starts_with("Pss:"))?;
     let kb: u64 = line.split_ascii_whitespace().nth(1)?.parse().ok()?;
     Some(kb.saturating_mul(1024))
 }
 
-fn resident(pid: &str) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
+fn resident(task: &str) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{task}/statm")).ok()?;
     let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
     Some(pages.saturating_mul(PAGE))
 }

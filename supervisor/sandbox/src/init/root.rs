@@ -172,7 +172,7 @@ impl Build<'_> {
                 attach(&tree, &self.mountpoint(relative(at), Kind::Dir)?)
             }
             MountStep::Devpts { at } => {
-                let options = [(c"ptmxmode", c"0666"), (c"mode", c"0620")];
+                let options = [(c"ptmxmode", c"0666"), (c"mode", c"0620"), (c"max", c"256")];
                 let tree = fail(
                     || "devpts".into(),
                     mount::new_filesystem(c"devpts", &options, NOSUID | NOEXEC),

@@ -92,15 +92,34 @@ fn processes() -> impl Iterator<Item = libc::pid_t> {
     entries.filter_map(|entry| entry.file_name().to_str().and_then(|name| name.parse().ok()))
 }
 
+/// Where the number of threads stands in `/proc/PID/stat`, after the state and the parent.
+const THREADS: usize = 15;
+
 /// The parent of a process that still runs; a zombie is nobody's concern but its parent's.
+///
+/// A process whose first thread has exited looks like one as long as others run: those are counted.
 fn parent_of(pid: libc::pid_t) -> Option<libc::pid_t> {
     let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
-    // The command's name is in parentheses and may hold anything: the fields follow the last one.
-    let after = text.iter().rposition(|b| *b == b')')?;
-    let rest = String::from_utf8_lossy(text.get(after + 1..)?).into_owned();
-    let mut fields = rest.split_ascii_whitespace();
-    if fields.next()? == "Z" {
-        return None;
-    }
-    fields.next()?.parse().ok()
+    living(&text)
 }
+
+fn living(stat: &[u8]) -> Option<libc::pid_t> {
+    // The command's name is in parentheses and may hold anything: the fields follow the last one.
+    let after = stat.iter().rposition(|b| *b == b')')?;
+    let rest = String::from_utf8_lossy(stat.get(after + 1..)?).into_owned();
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    // The first thread itself is counted until somebody collects it.
+    let mut is_over = || {
+        fields
+            .nth(THREADS)
+            .and_then(|n| n.parse().ok())
+            .is_some_and(|n: u64| n <= 1)
+    };
+    (state != "Z" || !is_over()).then_some(parent)
+}
+
+#[cfg(test)]
+#[path = "tree_tests.rs"]
+mod tests;

@@ -10,6 +10,7 @@ use crate::launch::changes::Changes;
 use crate::launch::denials::Refusals;
 use crate::launch::denials::records::NoRecords;
 use crate::launch::placeholders::Unprotected;
+use crate::launch::stdio::WayOut;
 use crate::receipt::Receipt;
 use crate::sys::process::Usage;
 
@@ -93,8 +94,8 @@ pub enum LaunchError {
     Namespaces { error: io::Error },
     #[error("cannot protect `{}` against being created by the command: {error}", .path.display())]
     Unprotected { path: PathBuf, error: io::Error },
-    #[error("{name} is a directory, through which the command could reach the whole machine")]
-    StandardFile { name: &'static str },
+    #[error("{name} is {way}")]
+    StandardFile { name: &'static str, way: WayOut },
     #[error("cannot enforce `{clause}` ({origin}): {reason}")]
     Unlimited {
         clause: String,
@@ -162,7 +163,7 @@ impl LaunchError {
             Self::Unprotected { .. } => {
                 Some("the directory must be writable for you, or name it under `unprotect:` in the policy".to_owned())
             }
-            Self::StandardFile { .. } => Some("redirect it from or to a file, or `/dev/null`".to_owned()),
+            Self::StandardFile { way, .. } => Some(way.help().to_owned()),
             Self::Canary { .. } => Some(
                 "something on this machine undoes a lock (a tracer, a kernel module, a patched kernel): report it; \
                  `--receipt off` would run the command all the same"

@@ -39,10 +39,11 @@ fn missing(grant: &Grant) -> Trouble {
         FsAccess::Read => matches!(grant.origin.source, Source::Flag(_)),
         FsAccess::ReadWrite => true,
     };
-    (!grant.exists && grant.need == Need::Required && matters).then_some((
-        "there is nothing at this path",
-        "create it first, or mark the clause `need: preferred`",
-    ))
+    let help = match grant.origin.source {
+        Source::Flag(_) => "create it first, or leave the flag out",
+        Source::Builtin(_) | Source::File(_) => "create it first, or mark the clause `need: preferred`",
+    };
+    (!grant.exists && grant.need == Need::Required && matters).then_some(("there is nothing at this path", help))
 }
 
 /// The whole machine cannot be written in a sandbox: what protects names in it would have to be made in it.

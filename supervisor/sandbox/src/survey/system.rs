@@ -34,8 +34,8 @@ pub struct SystemPath {
 const TREES: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
 /// Of `/etc`: the loader's cache, certificates, time zone, names and services, alternatives, what language run times
-/// link to from `/usr`, where `man` finds its pages and fontconfig its fonts. Nothing that tells about users, services or
-/// secrets of this machine.
+/// link to from `/usr` (of Maven not its settings, which can hold passwords), where `man` finds its pages and
+/// fontconfig its fonts. Nothing that tells about users, services or secrets of this machine.
 const ETC: &[&str] = &[
     "ld.so.cache",
     "ld.so.conf",
@@ -70,6 +70,8 @@ const ETC: &[&str] = &[
     "java-17-openjdk",
     "java-21-openjdk",
     "java-25-openjdk",
+    "maven/m2.conf",
+    "maven/logging",
 ];
 
 /// Kernel files that tell or do too much for anyone but the administrator. `/proc` is mounted read-only besides.

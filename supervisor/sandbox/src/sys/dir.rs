@@ -193,13 +193,7 @@ pub fn habits_of(file: BorrowedFd<'_>) -> io::Result<(Times, DirNumbers)> {
         0x8584_58f6, // ramfs
         0x9584_58f6, // hugetlbfs
     ];
-    let mut facts = std::mem::MaybeUninit::<libc::statfs>::zeroed();
-    // SAFETY: `facts` has room for the kernel's answer.
-    done(unsafe { libc::fstatfs(file.as_raw_fd(), facts.as_mut_ptr()) })?;
-    // SAFETY: the call succeeded, so the kernel filled the structure (which was zeroed before).
-    let kind = unsafe { facts.assume_init() }.f_type;
-    // The number has 32 bits, whatever the width of the field.
-    let kind = u32::try_from(kind & 0xffff_ffff).unwrap_or(0);
+    let kind = filesystem(file)?;
     let times = if TELL.contains(&kind) {
         Times::Tell
     } else if MEMORY.contains(&kind) {
@@ -213,4 +207,15 @@ pub fn habits_of(file: BorrowedFd<'_>) -> io::Result<(Times, DirNumbers)> {
         DirNumbers::Kept
     };
     Ok((times, numbers))
+}
+
+/// The number by which the kernel knows the kind of filesystem an open file is in (statfs(2)).
+pub fn filesystem(file: BorrowedFd<'_>) -> io::Result<u32> {
+    let mut facts = std::mem::MaybeUninit::<libc::statfs>::zeroed();
+    // SAFETY: `facts` has room for the kernel's answer.
+    done(unsafe { libc::fstatfs(file.as_raw_fd(), facts.as_mut_ptr()) })?;
+    // SAFETY: the call succeeded, so the kernel filled the structure (which was zeroed before).
+    let kind = unsafe { facts.assume_init() }.f_type;
+    // The number has 32 bits, whatever the width of the field.
+    Ok(u32::try_from(kind & 0xffff_ffff).unwrap_or(0))
 }

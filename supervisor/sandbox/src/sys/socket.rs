@@ -45,19 +45,37 @@ struct Control([u8; 1040]);
 
 /// What kind of socket it is: `SOCK_STREAM`, `SOCK_DGRAM` and so on.
 pub fn kind(socket: BorrowedFd<'_>) -> io::Result<libc::c_int> {
-    let mut kind: libc::c_int = 0;
+    number(socket, libc::SO_TYPE)
+}
+
+/// Its address family: `AF_UNIX`, `AF_INET` and so on.
+pub fn family(socket: BorrowedFd<'_>) -> io::Result<libc::c_int> {
+    number(socket, libc::SO_DOMAIN)
+}
+
+fn number(socket: BorrowedFd<'_>, option: libc::c_int) -> io::Result<libc::c_int> {
+    let mut value: libc::c_int = 0;
     let mut size = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: `kind` and `size` are live locals; the kernel writes at most `size` bytes.
+    // SAFETY: `value` and `size` are live locals; the kernel writes at most `size` bytes.
     done(unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
             libc::SOL_SOCKET,
-            libc::SO_TYPE,
-            (&raw mut kind).cast(),
+            option,
+            (&raw mut value).cast(),
             &raw mut size,
         )
     })?;
-    Ok(kind)
+    Ok(value)
+}
+
+/// Is there another end, or was there one? A stream that is connected stays connected to that.
+pub fn is_connected(socket: BorrowedFd<'_>) -> bool {
+    // SAFETY: sockaddr_storage is plain data; all zeroes is a valid value.
+    let mut peer: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
+    let mut size = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+    // SAFETY: `peer` and `size` are live locals; the kernel writes at most `size` bytes.
+    done(unsafe { libc::getpeername(socket.as_raw_fd(), (&raw mut peer).cast(), &raw mut size) }).is_ok()
 }
 
 /// Sends one message, with a descriptor if given.
