@@ -117,5 +117,5 @@ fn every_name_that_is_told_is_in_the_list_or_belongs_to_the_other_architecture()
         .iter()
         .filter(|call| Observe::Everything.shape(call.name).is_some())
         .count();
-    assert_eq!(told, 49);
+    assert_eq!(told, 51);
 }
