@@ -25,20 +25,26 @@ const LOOKS: u32 = 8;
 /// A thread that tells of a process's memory: the first, or if that has exited any other.
 fn holder(pid: &str) -> Option<String> {
     let has_memory = |task: &String| resident(task).is_some_and(|bytes| bytes > 0);
-    let others = || {
-        fs::read_dir(format!("/proc/{pid}/task"))
+    if has_memory(&pid.to_owned()) {
+        return Some(pid.to_owned());
+    }
+    for _ in 0..LOOKS {
+        let entries = fs::read_dir(format!("/proc/{pid}/task"))
             .into_iter()
             .flatten()
-            .flatten()
-    };
-    let found = || {
-        others()
+            .flatten();
+        let tasks: Vec<String> = entries
             .filter_map(|entry| entry.file_name().into_string().ok())
-            .find(has_memory)
-    };
-    Some(pid.to_owned())
-        .filter(has_memory)
-        .or_else(|| (0..LOOKS).find_map(|_| found()))
+            .collect();
+        // One that is over, and waits to be collected: there may be many.
+        if tasks.len() <= 1 {
+            return None;
+        }
+        if let Some(task) = tasks.into_iter().find(has_memory) {
+            return Some(task);
+        }
+    }
+    None
 }
 
 /// `Pss` of `smaps_rollup`: needs the process to be dumpable.
