@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use glee_sandbox::launch::LaunchError;
 use glee_sandbox::launch::vessel::{detach_trees, stage_trees};
-use glee_sandbox::plan::SandboxPlan;
+use glee_sandbox::plan::{Kind, SandboxPlan};
 use glee_sandbox::sys::fd::{Lock, flock};
 use glee_sandbox::sys::process::Pid;
 use glee_sandbox::sys::{mount, process};
@@ -122,16 +122,17 @@ impl RunDir {
             detail: at.display().to_string(),
             error,
         };
-        for mount in plan.mounts.values() {
-            if let Mount::Bind {
-                source: Source::Host(host) | Source::Mapped { host, .. },
-                ..
-            } = mount
-                && host.is_symlink()
-            {
+        for (at, mount) in &plan.mounts {
+            let Mount::Bind { source, .. } = mount else { continue };
+            let followed = match source {
+                Source::Host(host) | Source::Mapped { host, .. } => host,
+                Source::Nothing(Kind::File) if at.is_dir() => at,
+                Source::Staged(_) | Source::Nothing(_) | Source::Program => continue,
+            };
+            if followed.is_symlink() {
                 return Err(LaunchError::Engine(format!(
                     "`{}` is a symbolic link, and an engine would mount what it leads to: use `--backend native`",
-                    host.display()
+                    followed.display()
                 )));
             }
         }
