@@ -13,6 +13,7 @@ mod harmless;
 pub(crate) mod links;
 mod reach;
 mod settled;
+mod window;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

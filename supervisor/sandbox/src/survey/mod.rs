@@ -203,15 +203,17 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     let readonly: BTreeSet<PathBuf> = trees.iter().filter(|tree| !path::is_writable(tree)).cloned().collect();
     trees.retain(|tree| !readonly.contains(tree));
     trees.sort();
+    let near = |path: &Path| is_near(path, &project, setting.home);
     let roots = places
         .iter()
-        .filter(|(path, place)| place.kind == Kind::Dir && is_near(path, &project, setting.home));
-    let seen = scan::scan(std::iter::once(project.clone()).chain(roots.map(|(path, _)| path.clone())));
+        .filter(|(path, place)| place.kind == Kind::Dir && near(path));
+    let roots = std::iter::once(project.clone()).chain(roots.map(|(path, _)| path.clone()));
+    let reach = scan::Reach::needed(&trees, &git);
+    let seen = scan::scan(roots, reach);
     let here = below(&trees, [setting.cwd, &project]);
-    let own = if trees.is_empty() && git.iter().all(|dir| dir.access == FsAccess::Read) {
-        gitconfig::Named::default()
-    } else {
-        own_git::configuration(setting.home, setting.cwd)
+    let own = match reach {
+        scan::Reach::Listed => gitconfig::Named::default(),
+        scan::Reach::Unlisted => own_git::configuration(setting.home, setting.cwd),
     };
     let homes: BTreeSet<&Path> = setting.homes.iter().map(PathBuf::as_path).chain(setting.home).collect();
     let own_files = [setting.policy, setting.state].into_iter().flatten();

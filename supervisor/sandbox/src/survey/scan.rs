@@ -9,7 +9,9 @@ use std::fs;
 use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 
-use super::git;
+use glee_policy::resolved::FsAccess;
+
+use super::git::{self, GitDir};
 
 const DIRS: usize = 64;
 const ENTRIES: usize = 4096;
@@ -31,17 +33,35 @@ pub(super) struct Found {
     pub(super) cut: bool,
 }
 
-pub(super) fn scan(roots: impl Iterator<Item = PathBuf>) -> Found {
+/// How much of a large tree is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Where the command writes nothing, nobody needs to know of far repositories.
+    Listed,
+    /// Directories that were not listed are asked for their `.git`, too.
+    Unlisted,
+}
+
+impl Reach {
+    pub(super) fn needed(writable: &[PathBuf], git: &[GitDir]) -> Self {
+        let nothing = writable.is_empty() && git.iter().all(|dir| dir.access == FsAccess::Read);
+        if nothing { Self::Listed } else { Self::Unlisted }
+    }
+}
+
+pub(super) fn scan(roots: impl Iterator<Item = PathBuf>, reach: Reach) -> Found {
     let mut found = Found::default();
     let mut todo: VecDeque<PathBuf> = roots.collect();
     let (mut dirs, mut entries) = (0, 0);
     while let Some(dir) = todo.pop_front() {
         if dirs == DIRS || entries >= ENTRIES {
             found.cut = true;
-            // A directory of many clones: each has its own.
-            let more = std::iter::once(dir).chain(todo).take(UNLISTED);
-            let clones = more.filter(|dir| dir.join(".git").symlink_metadata().is_ok());
-            found.repositories.extend(clones);
+            if reach == Reach::Unlisted {
+                // A directory of many clones: each has its own.
+                let more = std::iter::once(dir).chain(todo).take(UNLISTED);
+                let clones = more.filter(|dir| dir.join(".git").symlink_metadata().is_ok());
+                found.repositories.extend(clones);
+            }
             break;
         }
         dirs += 1;

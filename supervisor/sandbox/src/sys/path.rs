@@ -281,8 +281,8 @@ pub fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
 
 const HELD: libc::c_int = libc::O_NOFOLLOW | libc::O_CLOEXEC;
 
-/// A regular file by a handle on it, up to `most` bytes. More than that is an error.
-pub fn read_held(held: BorrowedFd<'_>, most: usize) -> io::Result<Vec<u8>> {
+/// A regular file by a handle on it, open for reading.
+pub fn open_regular(held: BorrowedFd<'_>) -> io::Result<std::fs::File> {
     if !lstat_at(held, OsStr::new(""))?.is_file() {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));
     }
@@ -290,11 +290,14 @@ pub fn read_held(held: BorrowedFd<'_>, most: usize) -> io::Result<Vec<u8>> {
     let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
     // SAFETY: `again` is NUL-terminated.
     let file = check(unsafe { libc::open(again.as_ptr(), flags) }.into()).map(own)?;
-    let file = std::fs::File::from(file);
+    Ok(std::fs::File::from(file))
+}
+
+/// A regular file by a handle on it, up to `most` bytes. More than that is an error.
+pub fn read_held(held: BorrowedFd<'_>, most: usize) -> io::Result<Vec<u8>> {
+    let file = open_regular(held)?;
     let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
-    // Room at once: an index of many megabytes would else be moved as it grows.
-    let size = file.metadata().map_or(0, |meta| meta.len()).min(limit);
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
+    let mut bytes = Vec::new();
     io::Read::read_to_end(&mut io::Read::take(file, limit), &mut bytes)?;
     if bytes.len() > most {
         return Err(io::Error::from_raw_os_error(libc::EFBIG));

@@ -5,10 +5,12 @@
 //! that disagrees), is `None`, and the caller looks at the whole tree instead.
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
 use std::path::{Component, Path, PathBuf};
 
+use super::window::{ReadAt, Window};
 use crate::sys::path;
 
 /// Larger indexes are not read.
@@ -20,10 +22,13 @@ const CHECKSUM: usize = 20;
 /// In the flags: the length of the name, or this if it is longer.
 const NAME_MASK: u16 = 0xfff;
 
+/// No path is longer, whatever an index says.
+const LONGEST: usize = 1 << 13;
+
 /// Paths of the gitlinks, relative to the working tree. An absent index has none.
 pub(crate) fn gitlinks(index: &Path) -> Option<Vec<PathBuf>> {
-    match path::read_file(index, LARGEST) {
-        Ok(bytes) => read(&bytes),
+    match path::open_held(index) {
+        Ok(held) => of_held(held.as_fd()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Vec::new()),
         Err(_) => None,
     }
@@ -31,16 +36,20 @@ pub(crate) fn gitlinks(index: &Path) -> Option<Vec<PathBuf>> {
 
 /// The same of an index that is held.
 pub(super) fn of_held(index: BorrowedFd<'_>) -> Option<Vec<PathBuf>> {
-    path::read_held(index, LARGEST).ok().and_then(|bytes| read(&bytes))
+    let file = path::open_regular(index).ok()?;
+    let size = usize::try_from(file.metadata().ok()?.len()).ok()?;
+    let read_at = |bytes: &mut [u8], at: u64| file.read_at(bytes, at);
+    (size <= LARGEST).then(|| read(Window::new(read_at, size))).flatten()
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes)
 }
 
-fn read(bytes: &[u8]) -> Option<Vec<PathBuf>> {
-    let version = word(bytes, 4)?;
-    if bytes.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
+fn read<R: ReadAt>(mut index: Window<R>) -> Option<Vec<PathBuf>> {
+    let head = index.get(0, 12)?;
+    let (version, entries) = (word(head, 4)?, word(head, 8)?);
+    if head.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
         return None;
     }
     let mut found = Vec::new();
@@ -48,10 +57,11 @@ fn read(bytes: &[u8]) -> Option<Vec<PathBuf>> {
     let mut begins: Vec<u32> = Vec::new();
     let mut name = Vec::new();
     let mut at = 12;
-    for _ in 0..word(bytes, 8)? {
+    for _ in 0..entries {
         begins.push(u32::try_from(at).ok()?);
-        let flags = bytes.get(at + 60..at + FIXED)?.try_into().ok();
-        let flags = flags.map(u16::from_be_bytes)?;
+        let fixed = index.get(at, FIXED)?;
+        let mode = word(fixed, 24)?;
+        let flags = fixed.get(60..)?.try_into().ok().map(u16::from_be_bytes)?;
         let extended = flags & 0x4000 != 0;
         if extended && version < 3 {
             return None;
@@ -61,23 +71,31 @@ fn read(bytes: &[u8]) -> Option<Vec<PathBuf>> {
             name.clear();
         } else {
             // So much of the last name's end is replaced.
-            let (replaced, length) = varint(bytes.get(start..)?)?;
+            let (replaced, length) = varint(index.up_to(start, 4)?)?;
             name.truncate(name.len().checked_sub(replaced)?);
             start += length;
         }
-        let length = bytes.get(start..)?.iter().position(|b| *b == 0)?;
-        name.extend(bytes.get(start..start + length)?);
-        let declared = u16::try_from(name.len()).map_or(NAME_MASK, |n| n.min(NAME_MASK));
+        let declared = usize::from(flags & NAME_MASK);
+        let length = if declared < usize::from(NAME_MASK) {
+            declared.checked_sub(name.len())?
+        } else {
+            index.up_to(start, LONGEST)?.iter().position(|b| *b == 0)?
+        };
         let next = match version {
             4 => start + length + 1,
             // Entries are padded with one to eight NULs to a multiple of eight.
             _ => at + ((start + length - at + 8) & !7),
         };
-        let padded = bytes.get(start + length..next)?.iter().all(|b| *b == 0);
-        if name.is_empty() || flags & NAME_MASK != declared || !padded {
+        let (rest, padding) = index.get(start, next - start)?.split_at_checked(length)?;
+        name.extend(rest);
+        let long = name.len() >= usize::from(NAME_MASK);
+        if name.is_empty() || long != (declared == usize::from(NAME_MASK)) {
             return None;
         }
-        match word(bytes, at + 24)? & 0o170_000 {
+        if rest.contains(&0) || padding.iter().any(|b| *b != 0) {
+            return None;
+        }
+        match mode & 0o170_000 {
             0o100_000 | 0o120_000 => {}
             0o160_000 => found.push(plain(&name)?),
             // A sparse directory, or nothing that git writes.
@@ -87,7 +105,7 @@ fn read(bytes: &[u8]) -> Option<Vec<PathBuf>> {
     }
     // Blocks of entries that git reads apart from each other: names that build on the last one would differ.
     let begins = if version < 4 { begins } else { Vec::new() };
-    extensions(bytes, at, &begins)?;
+    extensions(index, at, &begins)?;
     Some(found)
 }
 
@@ -115,16 +133,19 @@ fn plain(name: &[u8]) -> Option<PathBuf> {
 }
 
 /// What follows the entries says nothing that would change them.
-fn extensions(bytes: &[u8], entries_end: usize, begins: &[u32]) -> Option<()> {
-    let end = bytes.len().checked_sub(CHECKSUM)?;
+fn extensions<R: ReadAt>(mut index: Window<R>, entries_end: usize, begins: &[u32]) -> Option<()> {
+    let end = index.size().checked_sub(CHECKSUM)?;
     let mut at = entries_end;
     while at < end {
-        let (body, length) = (at + 8, usize::try_from(word(bytes, at + 4)?).ok()?);
-        match bytes.get(at..at + 4)? {
+        let head = index.get(at, 8)?;
+        let length = usize::try_from(word(head, 4)?).ok()?;
+        let kind: [u8; 4] = head.get(..4)?.try_into().ok()?;
+        let body = at + 8;
+        match &kind {
             // Where the extensions begin.
-            b"EOIE" if word(bytes, body)? as usize == entries_end => {}
+            b"EOIE" if word(index.get(body, 4)?, 0)? as usize == entries_end => {}
             // Where blocks of entries begin, and how many each has.
-            b"IEOT" if blocks_agree(bytes.get(body..body.checked_add(length)?)?, begins)? => {}
+            b"IEOT" if blocks_agree(index.get(body, length)?, begins)? => {}
             b"EOIE" | b"IEOT" => return None,
             // Small letters: nobody may ignore it. A split index, a sparse one.
             [first, ..] if !first.is_ascii_uppercase() => return None,

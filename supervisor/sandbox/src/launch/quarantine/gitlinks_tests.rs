@@ -3,6 +3,17 @@ use std::process::Command;
 
 use super::*;
 
+fn read(bytes: &[u8]) -> Option<Vec<PathBuf>> {
+    let read_at = |into: &mut [u8], at: u64| {
+        let from = bytes.get(usize::try_from(at).unwrap()..).unwrap_or_default();
+        // Less than was asked for, as a file may give.
+        let length = into.len().min(from.len()).min(7);
+        into[..length].copy_from_slice(&from[..length]);
+        Ok(length)
+    };
+    super::read(Window::new(read_at, bytes.len()))
+}
+
 fn git(dir: &Path, args: &[&str]) {
     let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
     let done = Command::new("git")
@@ -81,4 +92,35 @@ fn an_index_that_can_be_read_in_two_ways_is_not_understood() {
     ] {
         assert_eq!(read(&bytes), None, "{bytes:?}");
     }
+}
+
+/// Names of every length around what the flags can say, and an index of many stretches.
+#[test]
+fn long_names_and_long_indexes_are_read_to_the_end() {
+    for length in [1, 0xffe, 0xfff, 0x1000, LONGEST - 1] {
+        let name = vec![b'x'; length];
+        let declared = u16::try_from(length.min(0xfff)).unwrap();
+        let link = Some(vec![PathBuf::from(std::ffi::OsStr::from_bytes(&name))]);
+        assert_eq!(read(&index(0o160_000, &name, declared, b"")), link, "{length}");
+        assert_eq!(read(&index(0o160_000, &name, declared ^ 1, b"")), None, "{length}");
+    }
+    let name = vec![b'x'; LONGEST];
+    assert_eq!(read(&index(0o100_644, &name, 0xfff, b"")), None);
+
+    let mut bytes = b"DIRC\0\0\0\x02".to_vec();
+    bytes.extend(20_000_u32.to_be_bytes());
+    for number in 0..20_000 {
+        let mode = if number % 5000 == 4999 { 0o160_000 } else { 0o100_644 };
+        let name = format!("{number:05}{}", "y".repeat(number % 11));
+        let one = index(mode, name.as_bytes(), u16::try_from(name.len()).unwrap(), b"");
+        bytes.extend(&one[12..one.len() - 20]);
+    }
+    bytes.extend([0; 20]);
+    let found: Vec<String> = [4999, 9999, 14_999, 19_999]
+        .iter()
+        .map(|number| format!("{number:05}{}", "y".repeat(number % 11)))
+        .collect();
+    assert_eq!(read(&bytes), Some(found.iter().map(PathBuf::from).collect()));
+    bytes.truncate(bytes.len() - 21);
+    assert_eq!(read(&bytes), None);
 }
