@@ -1,5 +1,6 @@
 //! A limit that a run came up to is named in its report.
 
+use glee_tests::Caller;
 use serde_json::{Value, json};
 
 use crate::claims::claims;
@@ -38,4 +39,71 @@ claims! {
         let few = "for (1..8) { my $p = fork; last if !defined $p; if (!$p) { sleep 1; exit } } 1 while wait != -1;";
         assert_eq!(reached(at, few), (json!(null), vec![]));
     }
+
+    // Between `vfork` and `exec` parent and child show the same memory.
+    fn memory_that_a_process_shares_with_its_child_is_counted_once(at) {
+        at.world.file("@OUT/limits.yml", "extends: restricted\nlimits: {memory_mb: 200}\n");
+        let program = "import subprocess, time
+x = bytearray(130 << 20)
+end = time.time() + 3
+while time.time() < end: subprocess.run(['/bin/true'])
+print(len(x))";
+        let seen = at.seen(["run", "--policy", "@OUT/limits.yml", "--", "python3", "-c", program]);
+        assert_eq!((seen.status, seen.stdout.as_str()), (0, "136314880\n"), "{}", seen.stderr);
+    }
+
+    // A mapping of the zero page: half a megabyte of memory by its pages, 256 of tables.
+    fn page_tables_are_memory(at) {
+        at.world.file("@OUT/limits.yml", "extends: restricted\nlimits: {memory_mb: 64}\n");
+        let program = "import mmap, time
+m = mmap.mmap(-1, 128 << 30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, prot=mmap.PROT_READ)
+m.madvise(15)
+for at in range(0, 128 << 30, 2 << 20): m[at]
+time.sleep(5)";
+        let (_, report) = at.reported(&["--policy", "@OUT/limits.yml", "--", "python3", "-c", program]);
+        assert_eq!(report["cause"], json!("memory"), "{report}");
+    }
+
+    fn extended_attributes_count_as_private_space(at) {
+        at.world.file("@OUT/limits.yml", "extends: restricted\nlimits: {disk_mb: 8}\n");
+        let program = "import os
+stored = 0
+try:
+    for n in range(2000):
+        path = f'/tmp/{n}'
+        open(path, 'w').close()
+        os.setxattr(path, 'user.a', bytes(60000))
+        stored += 60000
+except OSError as error: print(error.errno)
+print(stored < 12 << 20)";
+        let seen = at.seen(["run", "--policy", "@OUT/limits.yml", "--", "python3", "-c", program]);
+        assert_eq!((seen.status, seen.stdout.as_str()), (0, "28\nTrue\n"), "{}", seen.stderr);
+    }
+}
+
+/// Where a control group counts the memory: an ordinary user has none here.
+#[test]
+fn buffers_of_sockets_are_bounded_by_the_control_group() {
+    let at = Place::of(Caller::Root);
+    at.world
+        .file("@OUT/limits.yml", "extends: restricted\nlimits: {memory_mb: 64}\n");
+    let program = "import socket
+server = socket.create_server(('127.0.0.1', 0))
+queued, ends = 0, []
+for _ in range(60):
+    client = socket.create_connection(server.getsockname())
+    ends += [client, server.accept()[0]]
+    client.setblocking(False)
+    try:
+        while True: queued += client.send(bytes(1 << 16))
+    except BlockingIOError: pass
+print(queued < 64 << 20, queued)";
+    let seen = at.seen(["run", "--policy", "@OUT/limits.yml", "--", "python3", "-c", program]);
+    assert_eq!(
+        (seen.status, seen.stdout.starts_with("True")),
+        (0, true),
+        "{} {}",
+        seen.stdout,
+        seen.stderr
+    );
 }

@@ -25,6 +25,7 @@ mod cow;
 mod descriptors;
 mod destinations;
 mod endings;
+mod etc;
 mod exits;
 mod failures;
 mod flags;

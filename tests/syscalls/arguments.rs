@@ -27,6 +27,7 @@ pub(crate) fn harmless(name: &str) -> (How, Arguments) {
         "openat" => call(&["-1", "-1", "0", "0"]),
         "creat" | "mkdir" | "chmod" | "fchmod" | "mknod" => call(&["-1", "0", "0"]),
         "mkdirat" | "fchmodat" | "fchmodat2" | "mknodat" => call(&["-1", "-1", "0", "0"]),
+        "renameat2" => call(&["-1", "-1", "-1", "-1", "0"]),
         "sendto" | "sendmmsg" => call(&["-1", "-1", "-1", "0"]),
         "sendmsg" => call(&["-1", "-1", "0"]),
         "seccomp" => call(&["-1", "0", "0"]),

@@ -107,6 +107,16 @@ fn files() -> Vec<Case> {
             cases.push(case(call, &format!("{before}new {mode} 0"), Allowed));
         }
     }
+    for flags in ["4", "5", "0x100000004"] {
+        cases.push(case(
+            "renameat2",
+            &format!("-100 file -100 new {flags}"),
+            Refused(EPERM),
+        ));
+    }
+    for flags in ["0", "1", "2"] {
+        cases.push(case("renameat2", &format!("-100 file -100 new {flags}"), Allowed));
+    }
     cases
 }
 

@@ -37,6 +37,8 @@ const PERIOD_US: u64 = 100_000;
 const LONG_PERIOD_US: u64 = 1_000_000;
 /// Beyond it the kernel says `EINVAL`, which must keep its meaning.
 const MOST_CPU_MILLIS: u64 = 10_000_000;
+/// What a server and its clients inside need at the least.
+const SOCKETS: u64 = 16 << 20;
 
 /// The settings that enforce the requested limit of `controller`; none if there is no such limit.
 pub(super) fn settings(request: &Request, controller: Controller, version: Version) -> Option<Vec<Setting>> {
@@ -49,7 +51,13 @@ pub(super) fn settings(request: &Request, controller: Controller, version: Versi
     }
 }
 
+/// Of the memory, what buffers of sockets may take besides: version 1 counts them apart, and only if they have a limit.
+fn of_sockets(bytes: u64) -> String {
+    (bytes / 4).max(SOCKETS.min(bytes)).to_string()
+}
+
 fn memory(bytes: u64, version: Version) -> Vec<Setting> {
+    let sockets = of_sockets(bytes);
     let bytes = bytes.to_string();
     match version {
         // `memsw` limits memory and swap together and must not be below the memory limit: it comes second. Without swap
@@ -59,6 +67,11 @@ fn memory(bytes: u64, version: Version) -> Vec<Setting> {
             Setting {
                 absent: Absent::Instead("memory.swappiness", "0"),
                 ..required("memory.memsw.limit_in_bytes", bytes)
+            },
+            // TCP's by its name, UDP's too. Full, they take no more; nobody is killed.
+            Setting {
+                absent: Absent::Skipped,
+                ..required("memory.kmem.tcp.limit_in_bytes", sockets)
             },
         ],
         // oom.group, Linux 4.19: half of a killed build is of no use, and the report names one cause.

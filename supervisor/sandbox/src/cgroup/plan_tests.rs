@@ -32,6 +32,10 @@ fn memory_limit_leaves_swap_no_way_out() {
             absent: Absent::Instead("memory.swappiness", "0"),
             ..setting("memory.memsw.limit_in_bytes", "67108864")
         },
+        Setting {
+            absent: Absent::Skipped,
+            ..setting("memory.kmem.tcp.limit_in_bytes", "16777216")
+        },
     ];
     let v2 = [
         setting("memory.max", "67108864"),

@@ -3,20 +3,75 @@
 use std::fs;
 
 use super::tree;
-
-const PAGE: u64 = 4096;
+use crate::sys::memory;
 
 /// Do the processes use more than `limit` bytes? Shared pages are counted once per process first, which is cheap and
-/// never too low; only if that exceeds the limit are the proportional shares read.
+/// never too low; only if that exceeds the limit are the proportional shares read, and each memory counted once.
 pub(super) fn exceeds(limit: u64) -> bool {
-    sum(resident) > limit && sum(|pid| proportional(pid).or_else(|| resident(pid))) > limit
+    let processes: Vec<String> = tree::below()
+        .into_iter()
+        .filter_map(|pid| holder(&pid.to_string()))
+        .collect();
+    let whole = |task: &String| Some(Held::of(task)?.all());
+    if processes.iter().filter_map(whole).fold(0, u64::saturating_add) <= limit {
+        return false;
+    }
+    let share = |task: &String| {
+        let held = Held::of(task)?;
+        (!held.is_its_parents(task)).then(|| match proportional(task) {
+            Some(share) => share.saturating_add(held.tables),
+            None => held.all(),
+        })
+    };
+    processes.iter().filter_map(share).fold(0, u64::saturating_add) > limit
 }
 
-fn sum(of: impl Fn(&str) -> Option<u64>) -> u64 {
-    tree::below()
-        .into_iter()
-        .filter_map(|pid| holder(&pid.to_string()).and_then(|holder| of(&holder)))
-        .fold(0, u64::saturating_add)
+/// What `/proc/PID/status` says of a process's memory, in bytes.
+#[derive(Debug, PartialEq, Eq)]
+struct Held {
+    resident: u64,
+    /// Page tables: a mapping of nothing but the zero page has little else.
+    tables: u64,
+    parent: String,
+}
+
+impl Held {
+    fn of(task: &str) -> Option<Self> {
+        Self::read(&String::from_utf8_lossy(
+            &fs::read(format!("/proc/{task}/status")).ok()?,
+        ))
+    }
+
+    fn read(status: &str) -> Option<Self> {
+        // The first field is the name, in which the kernel shows no line end as such.
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let bytes = |name| {
+            Some(
+                field(name)?
+                    .split(' ')
+                    .next()?
+                    .parse::<u64>()
+                    .ok()?
+                    .saturating_mul(1024),
+            )
+        };
+        Some(Self {
+            resident: bytes("VmRSS:")?,
+            tables: bytes("VmPTE:").unwrap_or(0),
+            parent: field("PPid:")?.to_owned(),
+        })
+    }
+
+    fn all(&self) -> u64 {
+        self.resident.saturating_add(self.tables)
+    }
+
+    /// Between `vfork` and `exec` a child lives in its parent's memory, and each of them shows all of it.
+    fn is_its_parents(&self, task: &str) -> bool {
+        let number = |text: &str| text.parse().ok();
+        let parent = holder(&self.parent).and_then(|parent| number(&parent));
+        matches!((number(task), parent), (Some(task), Some(parent)) if memory::is_shared(task, parent))
+    }
 }
 
 /// How often a thread is looked for that still lives when it is asked.
@@ -24,7 +79,7 @@ const LOOKS: u32 = 8;
 
 /// A thread that tells of a process's memory: the first, or if that has exited any other.
 fn holder(pid: &str) -> Option<String> {
-    let has_memory = |task: &String| resident(task).is_some_and(|bytes| bytes > 0);
+    let has_memory = |task: &String| Held::of(task).is_some_and(|held| held.resident > 0);
     if has_memory(&pid.to_owned()) {
         return Some(pid.to_owned());
     }
@@ -55,8 +110,6 @@ fn proportional(task: &str) -> Option<u64> {
     Some(kb.saturating_mul(1024))
 }
 
-fn resident(task: &str) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{task}/statm")).ok()?;
-    let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some(pages.saturating_mul(PAGE))
-}
+#[cfg(test)]
+#[path = "memory_tests.rs"]
+mod tests;

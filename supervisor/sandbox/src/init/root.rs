@@ -57,10 +57,11 @@ struct Build<'a> {
 /// Builds the new root from the plan and switches to it.
 pub(crate) fn build(plan: &SandboxPlan, sources: Sources<'_>) -> Result<OldRoot, Failure> {
     let size = CString::new(plan.private_bytes.to_string()).unwrap_or_default();
+    let inodes = mount::inodes_for(plan.private_bytes);
     let options = [
         (c"size", size.as_c_str()),
         (c"mode", c"0700"),
-        (c"nr_inodes", c"1048576"),
+        (c"nr_inodes", inodes.as_c_str()),
     ];
     let space = fail(
         || "private space".into(),

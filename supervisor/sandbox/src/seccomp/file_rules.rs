@@ -50,6 +50,12 @@ pub(super) const MKNODAT: Body = unless(&[
     no_set_id(&[Test::AnyBit { arg: 2, mask: SET_ID }]),
 ]);
 
+/// A whiteout is a device by its type, and hides a file where the directory is a layer of an overlay on the host.
+pub(super) const RENAMEAT2: Body = unless(&[no_device(&[Test::AnyBit {
+    arg: 4,
+    mask: libc::RENAME_WHITEOUT,
+}])]);
+
 /// A lease needs no more than a file of the caller's own opened for reading, and holds up whoever opens it, outside too, for as
 /// long as `fs.lease-break-time` (45 seconds).
 pub(super) const FCNTL: Body = unless(&[when(

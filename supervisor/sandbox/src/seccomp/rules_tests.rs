@@ -392,6 +392,19 @@ fn mknod_makes_files_fifos_and_sockets_only() {
 }
 
 #[test]
+fn no_whiteout_is_left_by_a_rename() {
+    for (flags, expected) in [
+        (0, Works),
+        (1, Works),
+        (2, Works),
+        (4, Refused(EPERM)),
+        (5, Refused(EPERM)),
+    ] {
+        expect(namespaced(), "renameat2", &[1, 1, 1, 1, flags], expected);
+    }
+}
+
+#[test]
 fn debugging_is_refused_unless_asked_for() {
     for call in ["ptrace", "process_vm_readv", "process_vm_writev", "kcmp"] {
         expect(namespaced(), call, &[1], Refused(EPERM));

@@ -22,6 +22,8 @@ pub(super) struct Found {
     pub(super) hidden: Vec<Hidden>,
     pub(super) globs: Vec<GlobWatch>,
     pub(super) later: Vec<Watch>,
+    /// Files that stand where a denied path has a directory: nothing lies below them as long as they are files.
+    pub(super) in_the_way: Vec<PathBuf>,
 }
 
 /// `places`: where the command works, which no link of a pattern hides.
@@ -31,11 +33,15 @@ pub(super) fn find(policy: &ResolvedPolicy, cover: &Cover<'_>, places: [&Path; 2
     let mut hidden = Vec::new();
     let mut globs = Vec::new();
     let mut later = Vec::new();
+    let mut in_the_way = Vec::new();
     for deny in &policy.deny {
         let clause = format!("fs.deny: {} ({})", deny.written, deny.origin);
         match &deny.target {
             DenyTarget::Literal(path) => {
-                hidden.extend(literal(path.as_path(), cover));
+                match literal(path.as_path(), cover) {
+                    Some(Hidden::Absent { dir, .. }) if !dir.is_dir() => in_the_way.push(dir),
+                    found => hidden.extend(found),
+                }
                 if cover.access(path.as_path()).is_some() || in_system(path.as_path()) {
                     let path = path.as_path().to_owned();
                     later.push(Watch {
@@ -79,7 +85,12 @@ pub(super) fn find(policy: &ResolvedPolicy, cover: &Cover<'_>, places: [&Path; 2
     }
     hidden.sort_by_key(path_of);
     hidden.dedup();
-    Ok(Found { hidden, globs, later })
+    Ok(Found {
+        hidden,
+        globs,
+        later,
+        in_the_way,
+    })
 }
 
 fn path_of(hidden: &Hidden) -> PathBuf {

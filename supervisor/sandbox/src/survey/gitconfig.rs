@@ -14,10 +14,12 @@ use crate::sys::path;
 const FILES: usize = 64;
 const LARGEST: usize = 1 << 20;
 
-/// One key and its value. Sections and keys in small letters, subsections left out.
+/// One key and its value. Sections and keys in small letters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Setting {
     pub(super) section: String,
+    /// Is there one? Its name is left out.
+    pub(super) subsection: bool,
     pub(super) key: String,
     pub(super) value: Vec<u8>,
 }
@@ -121,15 +123,16 @@ pub(super) fn parse(bytes: &[u8]) -> Vec<Setting> {
         rest: bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes),
     };
     let mut found = Vec::new();
-    let mut section = String::new();
+    let (mut section, mut subsection) = (String::new(), false);
     while let Some(c) = text.next() {
         match c {
             b'#' | b';' => text.skip_line(),
-            b'[' => section = header(&mut text),
+            b'[' => (section, subsection) = header(&mut text),
             c if c.is_ascii_alphabetic() => {
                 if let Some((key, value)) = key_and_value(c, &mut text) {
                     found.push(Setting {
                         section: section.clone(),
+                        subsection,
                         key,
                         value,
                     });
@@ -141,13 +144,15 @@ pub(super) fn parse(bytes: &[u8]) -> Vec<Setting> {
     found
 }
 
-/// After `[`: the section's name. A subsection, in quotes or after a dot, is left out.
-fn header(text: &mut Text<'_>) -> String {
+/// After `[`: the section's name, and whether a subsection follows, in quotes or after a dot.
+fn header(text: &mut Text<'_>) -> (String, bool) {
     let mut name = String::new();
+    let mut quoted = false;
     while let Some(c) = text.next() {
         match c {
             b']' | b'\n' => break,
             b'"' => {
+                quoted = true;
                 while let Some(c) = text.next().filter(|c| *c != b'"' && *c != b'\n') {
                     if c == b'\\' {
                         text.next();
@@ -158,8 +163,9 @@ fn header(text: &mut Text<'_>) -> String {
         }
     }
     let end = name.find(|c: char| c == '.' || c.is_ascii_whitespace());
+    let more = end.is_some_and(|end| name.get(end..).is_some_and(|rest| !rest.trim().is_empty()));
     name.truncate(end.unwrap_or(name.len()));
-    name
+    (name, quoted || more)
 }
 
 /// A key that begins with `first`. `None` if no value follows.

@@ -9,6 +9,7 @@ mod command;
 mod deny;
 mod git;
 mod git_islands;
+mod git_shown;
 mod gitconfig;
 mod home;
 mod home_names;
@@ -211,10 +212,7 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     let reach = scan::Reach::needed(&trees, &git);
     let seen = scan::scan(roots, reach);
     let here = below(&trees, [setting.cwd, &project]);
-    let own = match reach {
-        scan::Reach::Listed => gitconfig::Named::default(),
-        scan::Reach::Unlisted => own_git::configuration(setting.home, setting.cwd),
-    };
+    let (own, identity) = own_git::needed(reach, setting.home, setting.cwd);
     let homes: BTreeSet<&Path> = setting.homes.iter().map(PathBuf::as_path).chain(setting.home).collect();
     let own_files = [setting.policy, setting.state].into_iter().flatten();
     let mut more: Vec<PathBuf> = own_files.map(Path::to_owned).collect();
@@ -259,13 +257,15 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         denied.hidden.push(hidden);
         denied.later.push(watch);
     }
+    let mut pinned = asked::pins(setting.report, &trees);
+    pinned.append(&mut denied.in_the_way);
     Ok(Terrain {
-        pinned: asked::pins(setting.report, &trees),
+        pinned,
         caller: setting.caller,
         project_owner: (owner.uid(), owner.gid()),
         cwd: setting.cwd.to_owned(),
         home: setting.home.map(Path::to_owned),
-        system: system::find(),
+        system: system::find(&identity),
         proc_hidden: system::proc_hidden(),
         glee: glee_dir(&project),
         hidden: denied.hidden,

@@ -8,13 +8,23 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::gitconfig::{self, Named};
+use super::git_shown;
+use super::gitconfig::{self, Named, Setting};
+use super::scan::Reach;
 
 /// More pairs in the environment than this are not read.
 const PAIRS: usize = 1024;
 
+/// What the caller's git is told, and whose work it is. Where nothing is written, nobody needs to know.
+pub(super) fn needed(reach: Reach, home: Option<&Path>, cwd: &Path) -> (Named, Vec<Setting>) {
+    match reach {
+        Reach::Listed => (Named::default(), Vec::new()),
+        Reach::Unlisted => (configuration(home, cwd), git_shown::identity(home)),
+    }
+}
+
 /// What the caller's git reads everywhere.
-pub(super) fn configuration(home: Option<&Path>, cwd: &Path) -> Named {
+fn configuration(home: Option<&Path>, cwd: &Path) -> Named {
     let mut given = Named::default();
     for (key, value) in pairs(|name| env::var_os(name)) {
         given.add(&key, &value, home);
@@ -56,7 +66,7 @@ fn machine() -> impl Iterator<Item = PathBuf> {
 }
 
 /// The home's own file, and the one in the directory for configuration.
-fn of_caller(home: Option<&Path>) -> impl Iterator<Item = PathBuf> {
+pub(super) fn of_caller(home: Option<&Path>) -> impl Iterator<Item = PathBuf> {
     let base = env::var_os("XDG_CONFIG_HOME")
         .map(PathBuf::from)
         .filter(|dir| dir.is_absolute());

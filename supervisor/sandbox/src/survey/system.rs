@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use glee_policy::resolved::FsAccess;
 
-use super::kind;
+use super::gitconfig::Setting;
+use super::{git_shown, kind};
 use crate::plan::Kind;
 use crate::sys::{fd, path};
 
@@ -33,14 +34,27 @@ pub struct SystemPath {
 /// Programs and libraries. On a merged-/usr system all but the first are links.
 const TREES: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-/// Of `/etc`: the loader's cache, certificates, time zone, names and services, alternatives, what language run times
-/// link to from `/usr` (of Maven not its settings, which can hold passwords), where `man` finds its pages and
-/// fontconfig its fonts. Nothing that tells about users, services or secrets of this machine.
+/// Of `/etc`: the loader's cache, certificates (by name: private keys lie beside them), time zone, names and services, alternatives,
+/// what language run times link to from `/usr` (of Maven and PHP not their settings, which can hold passwords), where `man` finds
+/// its pages and fontconfig its fonts. What git is told is made (`git_shown`). Nothing that tells about users, services or secrets of this machine.
 const ETC: &[&str] = &[
     "ld.so.cache",
     "ld.so.conf",
-    "ssl",
-    "pki",
+    "ssl/certs",
+    "ssl/cert.pem",
+    "ssl/ca-bundle.pem",
+    "ssl/openssl.cnf",
+    "ssl/ct_log_list.cnf",
+    "ssl/fips_local.cnf",
+    "pki/ca-trust",
+    "pki/trust",
+    "pki/java",
+    "pki/tls/certs",
+    "pki/tls/cert.pem",
+    "pki/tls/openssl.cnf",
+    "pki/tls/openssl.d",
+    "pki/tls/ct_log_list.cnf",
+    "pki/tls/fips_local.cnf",
     "ca-certificates",
     "crypto-policies",
     "localtime",
@@ -55,7 +69,6 @@ const ETC: &[&str] = &[
     "networks",
     "mime.types",
     "alternatives",
-    "gitconfig",
     "os-release",
     "lsb-release",
     "debian_version",
@@ -102,9 +115,10 @@ const NAME: &str = "sandbox";
 /// Longer ones block advertisements: they are shown as they are.
 const LONG: usize = 1 << 20;
 
-pub(super) fn find() -> Vec<SystemPath> {
+/// `identity` is what git says of the caller.
+pub(super) fn find(identity: &[Setting]) -> Vec<SystemPath> {
     let trees = TREES.iter().map(PathBuf::from);
-    let etc = ETC.iter().map(|name| Path::new("/etc").join(name));
+    let etc = ETC.iter().map(|name| Path::new("/etc").join(name)).chain(php());
     let devices = DEVICES.iter().map(|name| Path::new("/dev").join(name));
     let mut found: Vec<SystemPath> = trees
         .chain(etc)
@@ -112,11 +126,23 @@ pub(super) fn find() -> Vec<SystemPath> {
         .filter(|system| system.path != Path::new(HOSTS))
         .collect();
     found.push(hosts());
+    found.extend(git_shown::text(identity).map(|text| SystemPath {
+        path: PathBuf::from(git_shown::FILE),
+        entry: Entry::Made(text),
+    }));
     found.extend(devices.map(|path| SystemPath {
         path,
         entry: Entry::Device,
     }));
     found
+}
+
+/// PHP on Debian: which of its modules the command line loads, for each version that is there.
+fn php() -> Vec<PathBuf> {
+    let versions = fs::read_dir("/etc/php").into_iter().flatten().flatten();
+    let parts = ["mods-available", "cli/conf.d"];
+    let dirs = versions.flat_map(|version| parts.map(|part| version.path().join(part)));
+    dirs.collect()
 }
 
 /// The host's table of names, in which the sandbox finds itself.
@@ -171,7 +197,8 @@ fn look(path: &Path) -> Option<Entry> {
         // A link into the sandbox's own view works as it is; one that leads elsewhere is replaced by what it shows.
         let shown = path.parent().unwrap_or(path).join(&target);
         let real = fs::canonicalize(&shown).ok()?;
-        if real.starts_with("/usr") {
+        let is_shown = |name: &&str| real.starts_with(Path::new("/etc").join(name));
+        if real.starts_with("/usr") || ETC.iter().any(|name| is_shown(&name)) {
             return Some(Entry::Link(target));
         }
         let meta = fs::metadata(&real).ok()?;

@@ -3,7 +3,7 @@
 //! `open_tree`, `move_mount`, `fsopen` are Linux 5.2, `mount_setattr` 5.12 (id maps too). Without them there is no
 //! namespace sandbox: `doctor` says so.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
@@ -119,6 +119,14 @@ pub fn new_filesystem(kind: &CStr, options: &[(&CStr, &CStr)], attr: u64) -> io:
     check(unsafe { libc::syscall(libc::SYS_fsconfig, fsfd, libc::FSCONFIG_CMD_CREATE, null, null, 0) })?;
     // SAFETY: fsmount takes three integers.
     check(unsafe { libc::syscall(libc::SYS_fsmount, fsfd, libc::FSMOUNT_CLOEXEC, attr as libc::c_uint) }).map(own)
+}
+
+/// How many files a tmpfs of so many bytes may have, as its option says it.
+///
+/// The kernel takes extended attributes from the same account, 1 KiB for each: they come to half of the size at the most.
+pub fn inodes_for(bytes: u64) -> CString {
+    const FEWEST: u64 = 4096;
+    CString::new((bytes / 2048).max(FEWEST).to_string()).unwrap_or_default()
 }
 
 /// Takes the topmost mount at `path` away, with what is mounted below it. No link is followed at its end.

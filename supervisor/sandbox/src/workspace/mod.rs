@@ -22,9 +22,6 @@ use crate::sys::errand::Holder;
 use crate::sys::mount::{self, NODEV, NOSUID, RDONLY};
 use crate::sys::{caps, path, process};
 
-/// What the upper layers may hold besides bytes.
-const INODES: &std::ffi::CStr = c"1048576";
-
 /// What to put in place.
 #[derive(Debug, Clone, Copy)]
 pub struct Wish<'a> {
@@ -147,7 +144,12 @@ fn lay(wish: Wish<'_>, places: &[PathBuf]) -> Result<Copied, WorkspaceError> {
     let owner = fs::symlink_metadata(project).map_err(about(project, "look"))?;
     let identity = lower::identity_on((owner.uid(), owner.gid()));
     let size = CString::new(wish.bytes.to_string()).unwrap_or_default();
-    let options = [(c"size", size.as_c_str()), (c"mode", c"0700"), (c"nr_inodes", INODES)];
+    let inodes = mount::inodes_for(wish.bytes);
+    let options = [
+        (c"size", size.as_c_str()),
+        (c"mode", c"0700"),
+        (c"nr_inodes", inodes.as_c_str()),
+    ];
     let space = mount::new_filesystem(c"tmpfs", &options, NOSUID | NODEV).map_err(about(project, "tmpfs"))?;
     // A layer must lie in our namespace. It lies under the view, where no path leads.
     attach(&space, project).map_err(about(project, "tmpfs"))?;
