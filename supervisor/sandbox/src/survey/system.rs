@@ -198,7 +198,7 @@ fn look(path: &Path) -> Option<Entry> {
         let shown = path.parent().unwrap_or(path).join(&target);
         let real = fs::canonicalize(&shown).ok()?;
         let is_shown = |name: &&str| real.starts_with(Path::new("/etc").join(name));
-        if real.starts_with("/usr") || ETC.iter().any(|name| is_shown(&name)) {
+        if real.starts_with("/usr") || ETC.iter().any(is_shown) {
             return Some(Entry::Link(target));
         }
         let meta = fs::metadata(&real).ok()?;
