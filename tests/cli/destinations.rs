@@ -13,7 +13,7 @@ use crate::support::Place;
 /// Each way to name a file, and what comes before it.
 const WAYS: [&[&str]; 2] = [
     &["run", "--policy", "restricted", "--report"],
-    &["policy", "learn", "--output"],
+    &["policy", "learn", "--force", "--output"],
 ];
 
 /// A call that writes to `to`.

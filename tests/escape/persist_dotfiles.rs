@@ -80,6 +80,15 @@ const PLANTED: &[&str] = &[
     ".zplug/init.zsh",
     ".antigen/antigen.zsh",
     ".bash_it/bash_it.sh",
+    ".config/user-dirs.dirs",
+    ".config/starship.toml",
+    ".kde/Autostart/x.sh",
+    ".fluxbox/startup",
+    ".icewm/startup",
+    ".config/herbstluftwm/autostart",
+    ".rvmrc",
+    ".bun/bin/ls",
+    ".deno/bin/ls",
 ];
 
 fn plant_all() -> Attempt {

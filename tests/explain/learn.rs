@@ -170,3 +170,110 @@ pub(crate) fn prove_made(caller: Caller) {
         after.describe()
     );
 }
+
+/// Links of the host give nothing that their end would not be given for, whoever asks and however often.
+pub(crate) fn prove_links(caller: Caller) {
+    let world = World::new(caller);
+    world.file("@HOME/.ssh/id", "secret\n");
+    world.file("@OUT/real/.env", "secret\n");
+    world.file("@OUT/real/file", "text\n");
+    for (target, at) in [
+        ("@HOME/.ssh/id", "plain"),
+        ("@HOME/.ssh", "keys"),
+        ("/", "root"),
+        ("@HOME", "home"),
+        ("@OUT/real", "lr"),
+    ] {
+        world.dir("@OUT/data");
+        world.link(target, &format!("@OUT/data/{at}"));
+    }
+    let asked = world.fill(
+        "cat @OUT/data/plain; ls @OUT/data/keys/; cat @OUT/data/keys/id; ls @OUT/data/root/ @OUT/data/home/; echo x > @OUT/data/root@HOME/owned
+         echo x > @OUT/data/home/owned; cat @OUT/data/lr/.env; ls @OUT/data/lr/ && cat @OUT/data/lr/file && false",
+    );
+    let outside = Run::bare(&world).command(["sh", "-c", &asked]).go();
+    assert!(
+        outside.says("secret\n"),
+        "the links lead nowhere: {}",
+        outside.describe()
+    );
+    fs::remove_file(world.path("@HOME/owned")).expect("it was made outside");
+    for flags in [&[][..], &["--permissive"]] {
+        let (outcome, file) = learn(&world, flags, &["sh", "-c", &asked]);
+        let text = fs::read_to_string(&file).unwrap_or_else(|_| panic!("no policy: {}", outcome.describe()));
+        assert!(!outcome.says("secret\n"), "{}\n{text}", outcome.describe());
+        check(&world, &file);
+        let after = Run::sandboxed(&world, Policy::Yaml(text.clone()))
+            .command(["sh", "-c", &asked])
+            .go();
+        assert!(!after.says("secret\n"), "{}\n{text}", after.describe());
+        assert!(after.says("text\n"), "{}\n{text}", after.describe());
+        assert!(!world.path("@HOME/owned").exists(), "{text}");
+    }
+}
+
+/// A link that leads to nothing yet is written through in the end, and what was learned can be used.
+pub(crate) fn prove_dangling(caller: Caller) {
+    let world = World::new(caller);
+    world.dir("@OUT/into");
+    world.dir("@OUT/links");
+    world.link("@OUT/into/new", "@OUT/links/new");
+    let script = "set -e\necho new > @OUT/links/new\necho done\n";
+    let (outcome, file) = learn(&world, &["--permissive"], &["sh", "-c", script]);
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    assert!(world.path("@OUT/into/new").exists(), "{}", outcome.describe());
+    check(&world, &file);
+}
+
+/// A file of settings that says a login is listed, whatever its name.
+pub(crate) fn prove_content(caller: Caller) {
+    let world = World::new(caller);
+    world.file(
+        "@HOME/.config/unheard-of/config.json",
+        "{\"api_key\": \"0123456789\"}\n",
+    );
+    world.file(
+        "@HOME/.config/unheard-of-too/config.json",
+        "{\"colour\": \"blue-green\"}\n",
+    );
+    let script = "cat @HOME/.config/unheard-of/config.json @HOME/.config/unheard-of-too/config.json";
+    let (outcome, file) = learn(&world, &["--permissive"], &["sh", "-c", script]);
+    assert!(!outcome.says("0123456789"), "{}", outcome.describe());
+    assert!(outcome.says("blue-green"), "{}", outcome.describe());
+    let text = fs::read_to_string(&file).expect("the policy was written");
+    assert!(text.contains("looks like it holds a secret"), "{text}");
+}
+
+/// What somebody has written stays, unless they say otherwise.
+pub(crate) fn prove_kept(caller: Caller) {
+    let world = World::new(caller);
+    let (outcome, file) = learn(&world, &[], &["true"]);
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    world.file("@OUT/kept.yml", "mine\n");
+    let call = |flags: &[&str]| {
+        let program = binary().display().to_string();
+        let to = world.path("@OUT/kept.yml").display().to_string();
+        let fixed = [program.as_str(), "policy", "learn", "-o", &to];
+        let words = fixed.into_iter().chain(flags.iter().copied()).chain(["--", "true"]);
+        Run::bare(&world).command(words).go().code()
+    };
+    assert_eq!(call(&[]), Some(125));
+    assert_eq!(
+        fs::read_to_string(world.path("@OUT/kept.yml")).ok().as_deref(),
+        Some("mine\n")
+    );
+    assert_eq!(call(&["--force"]), Some(0));
+    assert_eq!(fs::read(world.path("@OUT/kept.yml")).ok(), fs::read(file).ok());
+}
+
+/// A round that cannot be started does not lose what the rounds before it taught.
+pub(crate) fn prove_refused(caller: Caller) {
+    let world = World::new(caller);
+    world.file("@OUT/file", "text\n");
+    let script = world.fill("#!/bin/sh\ncat @OUT/file\nrm ./once\nexit 3\n");
+    world.program("@PROJECT/once", &script);
+    let (outcome, file) = learn(&world, &["--permissive"], &["./once"]);
+    assert_eq!(outcome.code(), Some(3), "{}", outcome.describe());
+    let text = fs::read_to_string(&file).unwrap_or_else(|_| panic!("no policy: {}", outcome.describe()));
+    assert!(text.contains("outside/file"), "{text}");
+}

@@ -28,5 +28,10 @@ glee_tests::claims! {
     what_was_learned_lets_the_command_pass_and_no_secret => crate::learn::prove;
     a_permissive_lesson_ends_when_the_command_passes => crate::learn::prove_permissive;
     what_an_earlier_round_made_does_not_narrow_what_is_learned => crate::learn::prove_made;
+    what_a_link_of_the_host_leads_to_is_learned_only_as_its_end_would_be => crate::learn::prove_links;
+    a_link_to_nothing_is_learned_with_the_directory_that_it_leads_into => crate::learn::prove_dangling;
+    a_round_that_cannot_be_started_loses_nothing_that_was_learned => crate::learn::prove_refused;
+    settings_that_say_a_login_are_not_learned => crate::learn::prove_content;
+    a_file_that_is_there_is_replaced_only_by_force => crate::learn::prove_kept;
     names_that_were_refused_are_learned => crate::learn::prove_network;
 }

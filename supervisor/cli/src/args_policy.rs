@@ -91,9 +91,13 @@ pub(crate) struct LearnArgs {
     #[arg(long, value_name = "NAME", default_value = "workspace")]
     pub(crate) policy: String,
 
-    /// Write the policy here [default: stdout, after what the command prints]
+    /// Write the policy here, if nothing is there yet [default: stdout, after what the command prints]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+
+    /// Let the policy take the place of a file that is not empty
+    #[arg(long, requires = "output")]
+    pub(crate) force: bool,
 
     /// Run the command again with what it was denied, until it succeeds or nothing more is learned; secrets stay denied
     #[arg(long)]

@@ -1,6 +1,7 @@
 //! `policy learn`: runs a command and writes down what it was denied, as a policy.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use glee_engine::learn::run::{Lesson, Manner, Taught, run as run_lesson};
 use glee_engine::report::{Destination, Named};
@@ -21,6 +22,20 @@ pub(crate) fn run(arguments: LearnArgs, project: Option<PathBuf>) -> i32 {
                 arguments.policy
             ),
             Some("save the file as NAME.yml in the policies of your configuration directory, and say --policy NAME"),
+        );
+        return REFUSED;
+    }
+    if let Some(to) = arguments
+        .output
+        .as_deref()
+        .filter(|to| !arguments.force && is_written(to))
+    {
+        print::error(
+            &format!(
+                "`--output {}`: there is a file already, and it is not empty",
+                to.display()
+            ),
+            Some("name another file, or add --force to replace it"),
         );
         return REFUSED;
     }
@@ -49,10 +64,15 @@ pub(crate) fn run(arguments: LearnArgs, project: Option<PathBuf>) -> i32 {
         finished,
         learned,
         rounds,
+        refused,
     } = match run_lesson(lesson, &mut announce) {
         Ok(taught) => taught,
         Err(refusal) => return print::refusal(&refusal, refusal.exit_status()),
     };
+    if let Some(refusal) = refused {
+        print::refusal(&refusal, REFUSED);
+        print::note("the command could not be run again with what was learned, which is written all the same");
+    }
     let text = learned.text.as_bytes();
     let status = match destination {
         None => print::bytes(text, finished.status),
@@ -76,6 +96,11 @@ pub(crate) fn run(arguments: LearnArgs, project: Option<PathBuf>) -> i32 {
         counted(learned.listed, "denial")
     ));
     status
+}
+
+/// Is there a file that somebody may want to keep? A link or a pipe is for whoever opens it to judge.
+fn is_written(to: &Path) -> bool {
+    fs::symlink_metadata(to).is_ok_and(|meta| meta.is_file() && meta.len() > 0)
 }
 
 fn counted(count: usize, noun: &str) -> String {

@@ -49,7 +49,7 @@ fn names_that_only_resemble_them_do_not_count() {
         "xpackage.json",
         "build.rs.txt",
         ".mk",
-        "conftest.pyc",
+        "conftest.pyx",
         "envrc",
         "src/main.rs",
         "hooks/x",
@@ -248,7 +248,14 @@ fn what_an_ordinary_tool_would_run_counts() {
         phpunit.xml.dist .php-cs-fixer.dist.php .rspec .rubocop.yml .mise.local.toml .rtx.toml .clinerules/x.md
         nodemon.json .bowerrc knexfile.ts .sequelizerc plopfile.js rush.json lerna.json gunicorn.conf.py jupyter_server_config.py
         site_scons/site_init.py .sbtopts .jvmopts .bazeliskrc .bazelversion .phpcs.xml.dist .phan/config.php .yardopts .simplecov
-        .busted .tmuxinator.yml";
+        .busted .tmuxinator.yml .bsp/sbt.json .factorypath .project .settings/org.eclipse.core.prefs omnisharp.json .rvmrc .user.ini
+        .htaccess .bundle/config .env.local .env.development gatsby-config.js gatsby-node.ts config-overrides.js truffle-config.js
+        .umirc.ts .eleventy.js .solcover.js .ncurc.js cucumber.js test/mocha.opts Brocfile.js Cakefile .oxlintrc.json
+        .changeset/config.json platformio.ini book.toml Doxyfile dvc.yaml _plugins/x.rb _quarto.yml DEPS default.do Kbuild
+        Tupfile.lua wscript_build subprojects/x.wrap cliff.toml release.toml bacon.toml cdktf.json okteto.yml garden.yml
+        Project.swift Tuist/Config.swift hook/build.dart analysis_options.yaml .luacheckrc .solargraph.yml .haml-lint.yml
+        .standard.yml locustfile.py pavement.py dbt_project.yml Properties/launchSettings.json x.tt x.runsettings go.mod go.work
+        x.sublime-build .vimspector.json .tmuxp.yaml .nova/Tasks/x.json";
     let plain: Vec<&str> = paths
         .split_ascii_whitespace()
         .filter(|path| reason(path).is_none())
@@ -257,9 +264,34 @@ fn what_an_ordinary_tool_would_run_counts() {
 }
 
 #[test]
+fn code_that_is_loaded_counts_without_an_executable_bit() {
+    let paths =
+        "src/__pycache__/main.cpython-312.pyc x.pyc lib/x.so build/Release/x.node gradle/x.jar out/Main.class x.whl";
+    let plain: Vec<&str> = paths
+        .split_ascii_whitespace()
+        .filter(|path| reason(path) != Some("it is code that is loaded without being read again"))
+        .collect();
+    assert_eq!(plain, Vec::<&str>::new());
+}
+
+#[test]
+fn what_git_does_next_counts_in_every_git_directory() {
+    let paths = [
+        ".git/info/attributes",
+        ".git/rebase-merge/git-rebase-todo",
+        ".git/sequencer/todo",
+        ".git/worktrees/w/rebase-merge/git-rebase-todo",
+        ".git/modules/a/info/attributes",
+        "sub/.git/worktrees/w/sequencer/todo",
+    ];
+    assert_eq!(paths.map(|path| reason(path).is_some()), [true; 6]);
+}
+
+#[test]
 fn what_is_only_read_does_not_count() {
     let paths = "README.md docs/compose.rst src/project.rs bin/active src/venv/mod.rs requirements/notes.md Cargo.lock
-        src/jest_helper.rs package-lock.json composer.lock .gitignore .editorconfig src/config/mod.rs";
+        src/jest_helper.rs package-lock.json composer.lock .gitignore .editorconfig src/config/mod.rs
+        todo docs/info/attributes.md src/project/mod.rs go.sum src/env.rs lib.so.txt src/class.rs";
     let marked: Vec<&str> = paths
         .split_ascii_whitespace()
         .filter(|path| reason(path).is_some())

@@ -11,8 +11,10 @@ pub(super) const GIT_READS: &[&str] = &["config", "config.worktree", "commondir"
 
 /// Files and directories wherever they lie.
 pub(super) const NAMES: &[(&str, &str)] = &[
-    (GIT_TOLD, ".git .gitmodules .gitconfig .gitattributes .config/git/**"),
-    (GIT_RUNS, ".husky/** .githooks/**"),
+    (GIT_TOLD, ".git .gitmodules .gitconfig .gitattributes .config/git/**
+         info/attributes"),
+    (GIT_RUNS, ".husky/** .githooks/**
+         git-rebase-todo sequencer/todo"),
     ("Mercurial runs what it names", "hgrc .hgrc"),
     (
         "a hook manager runs what it names",
@@ -25,7 +27,8 @@ pub(super) const NAMES: &[(&str, &str)] = &[
         "package.json package.json5 package.yaml .npmrc .yarnrc .yarnrc.yml .yarn/plugins/** .yarn/releases/**
          .yarn/sdks/** .pnp.js .pnp.cjs .pnp.loader.mjs .pnpmfile.* pnpm-workspace.yaml bunfig.toml deno.json
          deno.jsonc binding.gyp node_modules/.bin/**
-         .bowerrc lerna.json rush.json",
+         .bowerrc lerna.json rush.json
+         .ncurc* .changeset/config.json",
     ),
     (
         "a build or check of the project runs it",
@@ -36,7 +39,11 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          .commitlintrc* .releaserc* .release-it.* .versionrc* .czrc .dependency-cruiser.* .parcelrc .puppeteerrc*
          .graphqlrc* ember-cli-build.js angular.json project.json nx.json turbo.json moon.yml .moon/** cypress.json
          nightwatch.json tauri.conf.json trunk.toml buf.gen.yaml .air.toml .golangci.* latexmkrc .latexmkrc
-         nodemon.json knexfile.* .sequelizerc plopfile.* .busted",
+         nodemon.json knexfile.* .sequelizerc plopfile.* .busted
+         gatsby-*.js gatsby-*.mjs gatsby-*.ts config-overrides.js truffle-config.js .umirc.* .eleventy.js .solcover.js cucumber.js
+         cucumber.cjs cucumber.mjs cucumber.json cucumber.yml cucumber.yaml test/mocha.opts brocfile.* cakefile .oxlintrc.json
+         .luacheckrc platformio.ini book.toml doxyfile* dvc.yaml _quarto.yml _plugins/**
+         cliff.toml release.toml bacon.toml",
     ),
     (
         "installing, building or testing with Python runs it or what it names",
@@ -44,12 +51,17 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          tox.toml noxfile.py dodo.py fabfile.py tasks.py manage.py conf.py mkdocs.yml snakefile *.smk .coveragerc
          .flake8 mypy.ini .mypy.ini .pylintrc* pylintrc pip.conf uv.toml pdm.toml pixi.toml pipfile requirements*.txt
          requirements*.in requirements/*.txt constraints*.txt environment.yml environment.yaml
-         gunicorn.conf.py",
+         gunicorn.conf.py
+         locustfile.py pavement.py dbt_project.yml",
     ),
     (
         "Python reads it when it starts",
         "sitecustomize.py usercustomize.py pyvenv.cfg .pythonrc .pythonrc.py .pdbrc *.pth .ipython/** .jupyter/** ipython_config.py
          jupyter_*_config.py",
+    ),
+    (
+        "it is code that is loaded without being read again",
+        "*.pyc *.pyo *.so *.dylib *.dll *.pyd *.node *.jar *.war *.class *.wasm *.beam *.phar *.gem *.whl *.egg",
     ),
     (
         "cargo runs it or what it names",
@@ -75,7 +87,10 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          *.targets *.csproj.user directory.build.* nuget.config dotnet-tools.json global.json *.cake *.csx build.fsx
          *.nimble *.nims nim.cfg dub.json dub.sdl shard.yml deps/build.jl makevars* renv/activate.r dist.ini build.pl
          cpanfile .proverc *.rockspec pkgbuild apkbuild *.ebuild *.spec debian/rules snapcraft.yaml *.nix guix.scm
-         site_scons/** .sbtopts .jvmopts .bazeliskrc .bazelversion .phpcs.xml* .phan/** .yardopts .simplecov",
+         site_scons/** .sbtopts .jvmopts .bazeliskrc .bazelversion .phpcs.xml* .phan/** .yardopts .simplecov
+         deps *.do kbuild tupfile.lua wscript_* subprojects/*.wrap project.swift workspace.swift tuist/**
+         hook/build.dart hook/link.dart analysis_options.yaml .solargraph.yml .haml-lint.yml .standard.yml
+         launchsettings.json *.tt *.runsettings go.mod go.work .bundle/config",
     ),
     (
         "a container or machine is built or started by it",
@@ -86,13 +101,15 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          helmfile.yaml helmfile.yaml.gotmpl *.tf *.tf.json terragrunt.hcl *.pkr.hcl pulumi.yaml cdk.json
          serverless.yml serverless.yaml serverless.json serverless.js serverless.ts wrangler.toml wrangler.json
          wrangler.jsonc netlify.toml vercel.json firebase.json nixpacks.toml railway.json railway.toml
-         supervisord.conf",
+         supervisord.conf
+         cdktf.json okteto.yml okteto.yaml garden.yml garden.yaml .user.ini .htaccess",
     ),
     (
         "shells and tools load it on entering the directory",
-        ".envrc* .env .direnvrc .direnv/** .config/direnv/** .tool-versions .asdfrc mise.toml mise.*.toml .mise.*
+        ".envrc* .env .env.* .direnvrc .direnv/** .config/direnv/** .tool-versions .asdfrc mise.toml mise.*.toml .mise.*
          .mise/** mise/config.toml .config/mise/** .config/mise.toml mise-tasks/** .mise-tasks/** .rtx.* .autoenv*
-         devbox.json devenv.yaml .flox/** bin/activate* .venv/bin/** venv/bin/**",
+         devbox.json devenv.yaml .flox/** bin/activate* .venv/bin/** venv/bin/**
+         .rvmrc",
     ),
     (
         "the CI service runs it",
@@ -110,7 +127,8 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          .gdbearlyinit .lldbinit *-gdb.py *-gdb.gdb *-gdb.scm .ycm_extra_conf.py rust-analyzer.toml *.code-workspace
          *.sublime-project .vscode/** .idea/** *.run.xml .vs/** .fleet/** .zed/** .helix/** .theia/** .vim/** .nvim/**
          .emacs.d/** .config/nvim/** .config/emacs/** .config/helix/** .externaltoolbuilders/** nbproject/**
-         .swiftpm/**",
+         .swiftpm/**
+         .bsp/*.json .factorypath .project .settings/** omnisharp.json *.sublime-build .vimspector.json .nova/**",
     ),
     (
         "agents follow it or start what it names",
@@ -128,6 +146,7 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          .iex.exs .ocamlinit .utoprc .erlang .guile .sbclrc .octaverc .perldb .lessfilter .mailcap *.desktop *.service
          *.timer *.socket *.path *.mount *.automount crontab .ssh/** .gnupg/** .local/bin/** .config/fish/**
          .config/zsh/** .config/nushell/** .config/systemd/** .config/autostart/** .config/environment.d/**
-         .tmuxinator.yml",
+         .tmuxinator.yml
+         .tmuxp.yaml .tmuxp.yml .tmuxp.json",
     ),
 ];

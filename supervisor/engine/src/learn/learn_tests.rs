@@ -6,20 +6,48 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Files and directories that exist only here; a directory ends in `/`.
-struct Paper(BTreeMap<PathBuf, bool>);
+/// Files and directories that exist only here; a directory ends in `/`, and `a -> b` is a link.
+struct Paper(BTreeMap<PathBuf, bool>, BTreeMap<PathBuf, PathBuf>);
 
 impl Paper {
     fn new(paths: &[&str]) -> Self {
-        let mut all = BTreeMap::new();
+        let (mut all, mut links) = (BTreeMap::new(), BTreeMap::new());
         for text in paths {
+            let (text, target) = text.split_once(" -> ").map_or((*text, None), |(at, to)| (at, Some(to)));
+            if let Some(target) = target {
+                links.insert(PathBuf::from(text), PathBuf::from(target));
+            }
             let path = Path::new(text);
             all.insert(path.components().collect(), text.ends_with('/'));
             for above in path.ancestors().skip(1) {
                 all.insert(above.to_owned(), true);
             }
         }
-        Self(all)
+        Self(all, links)
+    }
+
+    /// Links say absolute paths here.
+    fn follow(&self, path: &Path) -> Walk {
+        let parts = |path: &Path| {
+            let parts: Vec<_> = path.iter().skip(1).map(ToOwned::to_owned).collect();
+            parts.into_iter().rev()
+        };
+        let mut rest: Vec<_> = parts(path).collect();
+        let (mut here, mut links) = (PathBuf::from("/"), Vec::new());
+        while let Some(part) = rest.pop() {
+            here.push(part);
+            if let Some(target) = self.1.get(&here) {
+                links.push((here, target.clone()));
+                here = PathBuf::from("/");
+                rest.extend(parts(target));
+            }
+        }
+        let exists = self.0.contains_key(&here);
+        Walk {
+            path: here,
+            exists,
+            links,
+        }
     }
 }
 
@@ -29,7 +57,17 @@ impl Yard for Paper {
     }
 
     fn exists(&self, path: &Path) -> bool {
-        self.0.contains_key(path)
+        let dir = path.parent().map(|dir| self.follow(dir).path);
+        self.0
+            .contains_key(&dir.map_or(PathBuf::from("/"), |dir| dir.join(path.file_name().unwrap_or_default())))
+    }
+
+    fn walk(&self, path: &Path) -> Walk {
+        self.follow(path)
+    }
+
+    fn head(&self, _: &Path) -> Option<Vec<u8>> {
+        None
     }
 
     fn list(&self, dir: &Path) -> Option<Vec<PathBuf>> {
@@ -48,11 +86,7 @@ impl Host for Paper {
     }
 
     fn walk(&self, path: &Path) -> Walk {
-        Walk {
-            path: path.to_owned(),
-            exists: self.exists(path),
-            links: Vec::new(),
-        }
+        self.follow(path)
     }
 }
 
@@ -113,6 +147,14 @@ impl Yard for Closed {
 
     fn exists(&self, path: &Path) -> bool {
         self.0.exists(path)
+    }
+
+    fn walk(&self, path: &Path) -> Walk {
+        self.0.follow(path)
+    }
+
+    fn head(&self, _: &Path) -> Option<Vec<u8>> {
+        None
     }
 
     fn list(&self, _: &Path) -> Option<Vec<PathBuf>> {
@@ -326,6 +368,19 @@ fn hosts_are_written_as_rules() {
 }
 
 #[test]
+fn a_host_that_nobody_is_known_to_have_asked_for_says_whose_run_it_was() {
+    let host = |host: &str| Denial {
+        what: What::Host(host.to_owned()),
+        hint: format!("network: {{allow: [\"{host}\"]}}"),
+        ..denial("network", "connect", "", "")
+    };
+    let yard = Paper::new(&["/w/project/x"]);
+    let text = taught(&yard, &[host("example.org"), host("metadata")], &[]).text;
+    assert!(text.contains("why: \"make or what it starts, 2 times\""), "{text}");
+    assert!(text.ends_with("this machine: metadata\n"), "{text}");
+}
+
+#[test]
 fn what_gives_out_the_credentials_of_a_machine_is_listed() {
     let yard = Paper::new(&["/w/project/x"]);
     let hosts = [
@@ -371,6 +426,158 @@ fn where_all_programs_keep_their_own_is_too_wide() {
     let learned = taught(&yard, &rows, &[]);
     assert_eq!((learned.proposed, learned.listed), (vec![], 5), "{}", learned.text);
     assert_eq!(taught(&yard, &[read("/w/ann/.config/app")], &[]).proposed.len(), 1);
+}
+
+/// What was proposed for a yard with links, and how many were listed.
+fn proposed(paths: &[&str], rows: &[Denial]) -> (Vec<String>, usize) {
+    let yard = Paper::new(&[paths, &["/w/project/x"]].concat());
+    let learned = taught(&yard, rows, &[]);
+    // It can be used.
+    resolved(&yard, &learned.text);
+    (learned.proposed, learned.listed)
+}
+
+#[test]
+fn a_link_to_a_secret_or_to_something_wide_is_listed() {
+    let all = [
+        "/w/ann/.ssh/id_rsa",
+        "/w/ann/data/plain -> /w/ann/.ssh/id_rsa",
+        "/w/ann/data/keys -> /w/ann/.ssh",
+        "/w/ann/data/twice -> /w/ann/data/keys",
+        "/w/ann/data/root -> /",
+        "/w/ann/data/home -> /w/ann",
+        "/w/ann/data/above -> /w",
+        "/w/ann/data/opt -> /opt",
+        "/w/ann/.ssh/link -> /opt/sdk/x",
+        "/w/ann/data/out -> /w/ann/.ssh/link",
+        "/w/project/in -> /w/ann/data/keys",
+        "/opt/sdk/x",
+    ];
+    for path in [
+        "/w/ann/data/plain",
+        "/w/ann/data/keys",
+        "/w/ann/data/keys/x",
+        "/w/ann/data/twice/id_rsa",
+        "/w/ann/data/root",
+        "/w/ann/data/home",
+        "/w/ann/data/above",
+        "/w/ann/data/opt",
+        "/w/ann/data/root/w/ann",
+        "/w/ann/data/home/.ssh/id_rsa",
+        // The link itself is in a place of secrets.
+        "/w/ann/data/out",
+        "/w/project/in/id_rsa",
+    ] {
+        assert_eq!(proposed(&all, &[read(path)]), (vec![], 1), "{path}");
+    }
+    for path in [
+        "/w/ann/data/root/w/ann/owned",
+        "/w/ann/data/keys/new",
+        "/w/ann/data/home/new",
+    ] {
+        let rows = [denial("fs.write", "openat", path, "sh")];
+        assert_eq!(proposed(&all, &rows), (vec![], 1), "{path}");
+    }
+}
+
+#[test]
+fn a_directory_behind_a_link_keeps_its_denies_and_its_files_are_no_more_than_that() {
+    let all = [
+        "/w/ann/real/.env",
+        "/w/ann/real/a",
+        "/w/ann/real/b",
+        "/w/ann/real/c",
+        "/w/ann/lr -> /w/ann/real",
+    ];
+    let yard = Paper::new(&[&all[..], &["/w/project/x"]].concat());
+    let learned = taught(&yard, &[read("/w/ann/lr")], &[]);
+    assert_eq!(learned.proposed, ["fs.read: [\"~/lr\"]"]);
+    let policy = resolved(&yard, &learned.text);
+    assert!(
+        policy.denied_by(Path::new("/w/ann/real/.env")).is_some(),
+        "{}",
+        learned.text
+    );
+    let rows = ["/w/ann/lr/a", "/w/ann/lr/b", "/w/ann/lr/c"].map(read);
+    assert_eq!(proposed(&all, &rows).0.len(), 3);
+}
+
+#[test]
+fn three_links_are_not_the_directory_that_they_lie_in() {
+    let all = [
+        "/srv/x/a",
+        "/srv/y/b",
+        "/srv/z/c",
+        "/srv/links/a -> /srv/x/a",
+        "/srv/links/b -> /srv/y/b",
+        "/srv/links/c -> /srv/z/c",
+    ];
+    let rows = ["/srv/links/a", "/srv/links/b", "/srv/links/c"].map(read);
+    let expected = ["a", "b", "c"].map(|name| format!("fs.read: [\"/srv/links/{name}\"]"));
+    assert_eq!(proposed(&all, &rows), (expected.to_vec(), 0));
+}
+
+#[test]
+fn a_link_to_nothing_needs_the_directory_that_it_leads_into() {
+    let all = [
+        "/srv/out/x",
+        "/srv/links/new -> /srv/out/new",
+        "/srv/links/far -> /nowhere/x",
+    ];
+    let rows = [denial("fs.write", "openat", "/srv/links/new", "sh")];
+    let expected = ["fs.read: [\"/srv/links\"]", "fs.write: [\"/srv/out\"]"];
+    assert_eq!(proposed(&all, &rows), (expected.map(str::to_owned).to_vec(), 0));
+    assert_eq!(proposed(&all, &[read("/srv/links/new")]), (vec![], 1));
+    let rows = [denial("fs.write", "openat", "/srv/links/far", "sh")];
+    assert_eq!(proposed(&all, &rows), (vec![], 1));
+}
+
+#[test]
+fn a_link_that_is_changed_itself_needs_its_directory() {
+    let all = ["/srv/real/x", "/srv/links/l -> /srv/real/x"];
+    for call in ["utimensat", "lchown", "lsetxattr", "fchownat"] {
+        let row = |path: &str| [denial("fs.write", call, path, "touch")];
+        let expected = vec!["fs.write: [\"/srv/links\"]".to_owned()];
+        assert_eq!(proposed(&all, &row("/srv/links/l")), (expected, 0), "{call}");
+        let expected = vec!["fs.write: [\"/srv/real/x\"]".to_owned()];
+        assert_eq!(proposed(&all, &row("/srv/real/x")), (expected, 0), "{call}");
+    }
+}
+
+#[test]
+fn no_policy_passes_through_a_link_that_the_command_could_replace() {
+    let all = [
+        "/srv/real/x",
+        "/srv/other/y",
+        "/w/project/l -> /srv/links/l",
+        "/srv/links/l -> /srv/real",
+        "/srv/back -> /w/project/l",
+    ];
+    // What is shown is left out, what is not is passed through.
+    let expected = vec!["fs.read: [\"/srv/links/l/x\"]".to_owned()];
+    assert_eq!(proposed(&all, &[read("/w/project/l/x")]), (expected, 0));
+    assert_eq!(proposed(&all, &[read("/srv/back/x")]), (vec![], 1));
+    let rows = [
+        denial("fs.write", "openat", "/srv/links/new", "sh"),
+        read("/srv/links/l/x"),
+    ];
+    let expected = ["fs.write: [\"/srv/links\"]", "fs.read: [\"/srv/real/x\"]"];
+    assert_eq!(proposed(&all, &rows), (expected.map(str::to_owned).to_vec(), 0));
+}
+
+#[test]
+fn what_leads_elsewhere_by_now_is_not_granted_any_more() {
+    let rows = || vec![read("/srv/data/a")];
+    let before = Paper::new(&["/w/project/a", "/srv/data/a"]);
+    let after = Paper::new(&["/w/project/a", "/w/ann/.ssh/id", "/srv/data/a -> /w/ann/.ssh/id"]);
+    let learned = taught_by(&[(&before, rows()), (&after, vec![])]);
+    assert_eq!((learned.proposed, learned.listed), (vec![], 1));
+}
+
+#[test]
+fn a_name_that_is_no_text_is_listed() {
+    let rows = [read("/srv/data/caf\u{fffd}")];
+    assert_eq!(proposed(&["/srv/data/x"], &rows), (vec![], 1));
 }
 
 const DIRS: &[&str] = &[
@@ -427,7 +634,7 @@ proptest! {
         let base = workspace(&yard);
         for path in all.iter().map(Path::new) {
             let before = base.decide(&glee_policy::decide::Question::Path { path, access: FsAccess::Read }).allowed;
-            prop_assert!(before || !is_secret(path, place().home) || !asks(path, FsAccess::Read), "{path:?}\n{}", learned.text);
+            prop_assert!(before || !is_secret_at(path, &homes(place(), &yard)) || !asks(path, FsAccess::Read), "{path:?}\n{}", learned.text);
         }
         for wide in ["/", "/w", "/w/ann", "/opt", "/etc", "/srv", "/var/lib"] {
             prop_assert!(!asks(Path::new(wide), FsAccess::Read), "{wide}\n{}", learned.text);

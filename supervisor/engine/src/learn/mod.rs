@@ -1,12 +1,15 @@
 //! `policy learn`: from what a run was denied to the smallest policy that would have let it pass.
 //!
 //! Pure but for [`Yard`]. What the policy would not or should not grant is listed as comments, with the reason.
-//! INVARIANT: no secret is granted: not by its own path, not within a directory, and not from a cloud's metadata service.
+//! INVARIANT: no secret is granted: not by its own path, not through a link, not within a directory, and not from a cloud's
+//! metadata service.
 //! INVARIANT: the text parses, and means what its clauses say.
 
+mod content;
 pub mod run;
 pub mod secrets;
 mod text;
+mod way;
 pub mod wish;
 pub mod yard;
 
@@ -20,10 +23,9 @@ use glee_policy::hint::{self, Place};
 use glee_policy::names::{HostPattern, NamePattern, WEB_PORTS};
 use glee_policy::resolved::{FsAccess, Network};
 
-use crate::host::walk;
 use crate::report::{Denial, What};
-use secrets::is_secret;
-use wish::{Wish, Wishes, Yard, is_too_wide, secrets_in};
+use way::{Objection, beyond, homes, is_secret_at, judge};
+use wish::{Wish, Wishes, Yard, secrets_in, still};
 
 /// The policy that the run had.
 #[derive(Debug, Clone, Copy)]
@@ -119,29 +121,36 @@ impl Lesson {
     ) {
         let wanted = PathBuf::from(path);
         let verb = if access == FsAccess::Read { "read" } else { "written" };
-        let about = format!("{path} ({verb} by {})", denial.program);
-        if is_secret(&wanted, place.home) {
-            return self.list("looks like a secret", about);
+        let about = match denial.program.as_str() {
+            "" => format!("{path} ({verb})"),
+            program => format!("{path} ({verb} by {program})"),
+        };
+        if is_secret_at(&wanted, &homes(place, yard)) {
+            return self.list(Objection::Secret.text(), about);
         }
         // The report has found that something else than a missing grant is in the way.
         if !denial.hint.starts_with(access.key()) {
             return self.list("a grant does not allow this", format!("{about}: {}", denial.rule));
         }
-        let target = target(&wanted, access, &denial.syscall, place, yard);
-        if is_secret(&target, place.home) {
-            return self.list("looks like a secret", about);
+        let judged = targets(&wanted, access, &denial.syscall, place, yard).and_then(|targets| {
+            let mut all = targets.iter().map(|(target, _)| judge(target, place, yard));
+            all.find(Result::is_err).unwrap_or(Ok(())).map(|()| targets)
+        });
+        match judged {
+            Ok(targets) => {
+                for (target, access) in targets {
+                    wishes.add(target, access, &denial.program, denial.count);
+                }
+            }
+            Err(objection) => self.list(objection.text(), about),
         }
-        if is_too_wide(&target, place, yard) {
-            return self.list("too wide to be granted", about);
-        }
-        if hint::written(&target, place).is_none() {
-            return self.list("no policy can name this", about);
-        }
-        wishes.add(target, access, &denial.program, denial.count);
     }
 
     fn host(&mut self, denial: &Denial, host: &str) {
-        let about = format!("{host} (by {})", denial.program);
+        let about = match denial.program.as_str() {
+            "" => host.to_owned(),
+            program => format!("{host} (by {program})"),
+        };
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) => (name, port.parse::<u16>().unwrap_or(0)),
             None => (host, 0),
@@ -181,11 +190,18 @@ impl Lesson {
         let given = std::mem::take(&mut self.grants);
         let was_given = |path: &Path| given.iter().any(|(known, _, _)| known == path);
         for (path, access, wish) in wishes.settle(place, yard) {
-            if !yard.is_dir(&path) {
+            let end = match still(&path, place, yard) {
+                Ok(end) => end,
+                Err(objection) => {
+                    self.list(objection.text(), path.display().to_string());
+                    continue;
+                }
+            };
+            if !yard.is_dir(&end) {
                 self.grants.push((path, access, wish));
                 continue;
             }
-            match secrets_in(&path, place, yard) {
+            match secrets_in(&end, place, yard) {
                 Some(secrets) if secrets.iter().all(|secret| hint::written(secret, place).is_some()) => {
                     self.deny.extend(secrets);
                     self.grants.push((path, access, wish));
@@ -218,22 +234,65 @@ const OF_A_NAME: &[&str] = &[
     "bind",
 ];
 
-/// What must be granted: the path itself, or for what is made or removed the directory in which that happens.
-fn target(wanted: &Path, access: FsAccess, syscall: &str, place: Place<'_>, yard: &dyn Yard) -> PathBuf {
-    let name = access == FsAccess::ReadWrite && OF_A_NAME.contains(&syscall);
+/// Calls that may change a link itself. If it was followed after all, the next run is denied what it leads to by its own path.
+const OF_A_LINK: &[&str] = &[
+    "lchown",
+    "fchownat",
+    "fchmodat2",
+    "utimensat",
+    "lsetxattr",
+    "setxattrat",
+    "lremovexattr",
+    "removexattrat",
+];
+
+/// What must be granted: the path itself, or for what is made or removed the directory in which that happens. A link that leads to
+/// nothing yet needs the directory that it leads into, and to be seen.
+fn targets(
+    wanted: &Path,
+    access: FsAccess,
+    syscall: &str,
+    place: Place<'_>,
+    yard: &dyn Yard,
+) -> Result<Vec<(PathBuf, FsAccess)>, Objection> {
+    // The report writes what is no text with a sign in its place.
+    if wanted.to_string_lossy().contains(char::REPLACEMENT_CHARACTER) && !yard.exists(wanted) {
+        return Err(Objection::Nameless);
+    }
+    let name = access == FsAccess::ReadWrite && is_of_a_name(syscall, wanted, yard);
     let from = if name {
         wanted.parent().unwrap_or(wanted)
     } else {
         wanted
     };
     let there = from.ancestors().find(|path| yard.exists(path)).unwrap_or(from);
-    // A link of the project that leads out of it is shown; what it leads to is what is missing.
-    let walked = walk(there);
-    if there.starts_with(place.project) && !walked.path.starts_with(place.project) {
-        walked.path
-    } else {
-        there.to_owned()
+    let path = beyond(there, &[place.project.to_owned()], yard)?;
+    let walk = yard.walk(&path);
+    if walk.exists {
+        return Ok(vec![(path, access)]);
     }
+    if access == FsAccess::Read {
+        return Err(Objection::Nothing);
+    }
+    let into = walk.path.ancestors().find(|path| yard.exists(path));
+    let into = into.ok_or(Objection::Nothing)?.to_owned();
+    let around = walk.links.iter().filter_map(|(at, _)| at.parent());
+    let around = around.filter(|dir| !dir.starts_with(place.project) && !dir.starts_with(&into));
+    let seen = around.map(|dir| (dir.to_owned(), FsAccess::Read));
+    Ok(seen.chain([(into.clone(), access)]).collect())
+}
+
+/// Does the call change what the directory says of this name, and not what the name leads to?
+fn is_of_a_name(syscall: &str, wanted: &Path, yard: &dyn Yard) -> bool {
+    OF_A_NAME.contains(&syscall) || (OF_A_LINK.contains(&syscall) && is_link(wanted, yard))
+}
+
+fn is_link(path: &Path, yard: &dyn Yard) -> bool {
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
+        return false;
+    };
+    let itself = yard.walk(dir).path.join(name);
+    yard.walk(path).links.iter().any(|(at, _)| *at == itself)
 }
 
 /// Names under which clouds tell a machine who it is, and by which keys.

@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -51,6 +52,8 @@ pub struct Taught {
     pub learned: Learned,
     /// How often the command was run.
     pub rounds: usize,
+    /// Why it could not be run again with what was learned.
+    pub refused: Option<Refusal>,
 }
 
 /// Runs the command under the policy, and writes down what it was denied.
@@ -84,66 +87,68 @@ pub fn run(lesson: Lesson, notice: &mut dyn FnMut(&Prepared)) -> Result<Taught, 
     };
     let program = options.command.first().cloned().unwrap_or_default();
     let program = Path::new(&program).file_name().unwrap_or(&program).to_string_lossy();
-    let draft = Draft::new();
     let mut course = Course::default();
     let mut known = Vec::new();
+    let mut last: Option<Taught> = None;
     let mut rounds = 0;
+    let mut draft;
     loop {
         rounds += 1;
         let mut finished = run::run(&options, notice);
         if let Some(refusal) = finished.refusal.take() {
-            return Err(refusal);
+            let Some(taught) = last else {
+                return Err(refusal);
+            };
+            return Ok(Taught {
+                refused: Some(refusal),
+                ..taught
+            });
         }
         let denials = std::mem::take(&mut finished.report.denials);
         course.take(&denials, place, &OnDisk);
         let learned = course.learned(&finished.report.withheld_env, &program, base, place);
         let passed = lesson.manner == Manner::Strict || finished.status == 0;
-        if passed || learned.proposed == known || rounds == ROUNDS {
-            return Ok(Taught {
-                finished,
-                learned,
-                rounds,
-            });
+        let done = passed || learned.proposed == known || rounds == ROUNDS;
+        known.clone_from(&learned.proposed);
+        let taught = Taught {
+            finished,
+            learned,
+            rounds,
+            refused: None,
+        };
+        if done {
+            return Ok(taught);
         }
-        draft.put(&learned.text)?;
-        options.policy = Some(draft.path.to_string_lossy().into_owned());
-        known = learned.proposed;
+        draft = Draft::of(&taught.learned.text).map_err(|error| DestinationError::Io {
+            to: std::env::temp_dir(),
+            error,
+        })?;
+        options.policy = Some(draft.path().to_string_lossy().into_owned());
+        last = Some(taught);
     }
 }
 
-/// The policy of the next round, in a file of the caller's alone.
-struct Draft {
-    path: PathBuf,
-}
+/// The policy of the next round, in a file that has no name: however this ends, nothing is left of it.
+struct Draft(fs::File);
 
 impl Draft {
-    fn new() -> Self {
-        let name = format!("glee-learn-{}.yml", run_id());
-        Self {
-            path: std::env::temp_dir().join(name),
-        }
-    }
-
-    fn put(&self, text: &str) -> Result<(), Refusal> {
-        let refused = |error| DestinationError::Io {
-            to: self.path.clone(),
-            error,
-        };
-        self.remove();
+    fn of(text: &str) -> io::Result<Self> {
+        let dir = std::env::temp_dir();
         let mut options = fs::OpenOptions::new();
-        let file = options.create_new(true).write(true).mode(0o600).open(&self.path);
-        file.and_then(|mut file| file.write_all(text.as_bytes()))
-            .map_err(|error| refused(error).into())
+        options.read(true).write(true).mode(0o600);
+        let nameless = options.clone().custom_flags(libc::O_TMPFILE).open(&dir);
+        // Not every filesystem has such files.
+        let mut file = nameless.or_else(|_| {
+            let path = dir.join(format!("glee-learn-{}.yml", run_id()));
+            let file = options.create_new(true).open(&path)?;
+            fs::remove_file(&path).map(|()| file)
+        })?;
+        file.write_all(text.as_bytes())?;
+        Ok(Self(file))
     }
 
-    fn remove(&self) {
-        // Nothing there is as good.
-        let _ = fs::remove_file(&self.path);
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        self.remove();
+    /// Leads to it as long as it is open.
+    fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
     }
 }

@@ -53,6 +53,18 @@ fn settings_histories_sessions_and_what_was_kept_of_them_are_secrets() {
 }
 
 #[test]
+fn credentials_of_smaller_registries_clouds_and_agents_are_secrets() {
+    let paths = ".config/pnpm/rc .bunfig.toml .config/nix/netrc .config/cachix/cachix.dhall .config/cabal/config .config/hex/hex.config
+        .config/helm/repositories.yaml .helm/repository/repositories.yaml .cpanrc .config/vultr-cli.yaml .config/cloudflared/cert.pem
+        work/openrc.sh work/acme-openrc.sh .tencentcloud/credentials .tencentcloud/x .lambda_cloud/lambda_keys .tugboat .modal.toml
+        .runpod/config.toml .config/replicate/hosts .config/aichat/config.yaml .config/shell_gpt/.sgptrc .continue/config.json
+        .config/crush/crush.json .local/share/crush/crush.json .config/amp/settings.json .android/adbkey .lftp/bookmarks
+        .local/share/lftp/bookmarks .config/exercism/user.json .config/spotify-tui/client.yml
+        .config/transmission-daemon/settings.json x/passwd.txt x/session.cookie";
+    assert_eq!(others(true, paths), Vec::<&str>::new());
+}
+
+#[test]
 fn what_only_resembles_a_secret_is_none() {
     let paths = "/etc/passwd /opt/tool/lib/libx.so .config/app/settings.json /opt/model/tokenizer.json
         /opt/python/site-packages/certifi/cacert.pem /srv/app/.env.example .gitignore /opt/keyboard/layouts /usr/bin/env

@@ -28,13 +28,14 @@ pub(super) fn write(lesson: &Lesson, withheld: &[String], program: &str, base: B
         "why: {}",
         quoted(&format!("what {program} needs besides {}", base.name))
     );
-    filesystem(&mut out, lesson, base, place);
-    network(&mut out, lesson, base);
+    let anyone = format!("{program} or what it starts");
+    filesystem(&mut out, lesson, &anyone, base, place);
+    network(&mut out, lesson, &anyone, base);
     comments(&mut out, lesson, withheld);
     out
 }
 
-fn filesystem(out: &mut String, lesson: &Lesson, base: Base<'_>, place: Place<'_>) {
+fn filesystem(out: &mut String, lesson: &Lesson, anyone: &str, base: Base<'_>, place: Place<'_>) {
     if lesson.grants.is_empty() && lesson.deny.is_empty() {
         return;
     }
@@ -63,7 +64,7 @@ fn filesystem(out: &mut String, lesson: &Lesson, base: Base<'_>, place: Place<'_
                 out,
                 "    - {{path: {}, why: {}}}",
                 quoted(&written),
-                quoted(&reason(wish))
+                quoted(&reason(wish, anyone))
             );
         }
     }
@@ -112,7 +113,7 @@ fn as_pattern(path: &Path, place: Place<'_>) -> String {
     out
 }
 
-fn network(out: &mut String, lesson: &Lesson, base: Base<'_>) {
+fn network(out: &mut String, lesson: &Lesson, anyone: &str, base: Base<'_>) {
     if lesson.hosts.is_empty() {
         return;
     }
@@ -122,15 +123,20 @@ fn network(out: &mut String, lesson: &Lesson, base: Base<'_>) {
         let _ = writeln!(out, "    - {{host: {}, why: {}}}", quoted(name), quoted(&why));
     }
     for (host, wish) in &lesson.hosts {
-        let _ = writeln!(out, "    - {{host: {}, why: {}}}", quoted(host), quoted(&reason(wish)));
+        let _ = writeln!(
+            out,
+            "    - {{host: {}, why: {}}}",
+            quoted(host),
+            quoted(&reason(wish, anyone))
+        );
     }
 }
 
-/// Who wanted it, and how often.
-fn reason(wish: &Wish) -> String {
+/// Who wanted it, and how often. A resolver is not told who asks.
+fn reason(wish: &Wish, anyone: &str) -> String {
     let programs: Vec<String> = wish.programs.iter().map(|name| visible(name)).collect();
     let who = if programs.is_empty() {
-        "the command".to_owned()
+        anyone.to_owned()
     } else {
         programs.join(", ")
     };

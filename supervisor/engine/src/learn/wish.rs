@@ -6,17 +6,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use glee_policy::Walk;
 use glee_policy::hint::Place;
 use glee_policy::resolved::FsAccess;
 
-use super::secrets::is_secret;
+use super::content;
+use super::way::{Objection, beyond, homes, is_secret_at, judge};
 
-/// The host's directories, for secrets that a grant would take along.
+/// The host's directories, for what a grant would lead to and take along. Only `walk` follows a link as the last name.
 pub trait Yard {
     fn is_dir(&self, path: &Path) -> bool;
     fn exists(&self, path: &Path) -> bool;
+    fn walk(&self, path: &Path) -> Walk;
     /// `None`: it cannot be listed.
     fn list(&self, dir: &Path) -> Option<Vec<PathBuf>>;
+    /// How a file begins. `None`: it is none, or cannot be read.
+    fn head(&self, file: &Path) -> Option<Vec<u8>>;
 }
 
 /// Why somebody wanted it.
@@ -59,22 +64,28 @@ const WIDE: &[&str] = &["/usr", "/var", "/home", "/run", "/run/user", "/media", 
 /// Entries that are looked at below one directory.
 const ENTRIES: usize = 50_000;
 
+/// Files of settings that are read below one directory. The names of the others must do.
+const READ: usize = 256;
+
 #[derive(Debug, Default)]
 pub struct Wishes {
     by_path: BTreeMap<(PathBuf, FsAccess), Wish>,
+    /// Where each path leads.
+    ends: BTreeMap<PathBuf, PathBuf>,
 }
 
 /// Is this more than any learning may grant?
 #[must_use]
 pub fn is_too_wide(path: &Path, place: Place<'_>, yard: &dyn Yard) -> bool {
     let above = |inner: &Path| inner.starts_with(path);
+    let holds_home = homes(place, yard).iter().any(|home| above(home));
     let top = path.parent().is_none_or(|parent| parent == Path::new("/")) && yard.is_dir(path);
     let wide = path
         .parent()
         .is_some_and(|parent| WIDE.iter().any(|dir| parent == Path::new(dir)))
         && yard.is_dir(path);
     path == Path::new("/")
-        || place.home.is_some_and(above)
+        || holds_home
         || (above(place.project) && path != place.project)
         || top
         || wide
@@ -93,38 +104,73 @@ impl Wishes {
 
     /// Directories where that is shorter, and nothing twice. A directory stays one.
     pub fn settle(&mut self, place: Place<'_>, yard: &dyn Yard) -> Vec<(PathBuf, FsAccess, Wish)> {
+        self.follow(place, yard);
         for access in [FsAccess::ReadWrite, FsAccess::Read] {
             while let Some(dir) = self.crowded(access, place, yard) {
-                self.gather(&dir, access);
+                self.gather(&dir, access, yard);
             }
         }
         self.without_covered()
     }
 
+    /// Finds out where each path leads now, without links of what the command could write.
+    fn follow(&mut self, place: Place<'_>, yard: &dyn Yard) {
+        let mut trees = vec![place.project.to_owned()];
+        let written = self.by_path.keys().filter(|(_, access)| *access == FsAccess::ReadWrite);
+        trees.extend(written.map(|(path, _)| yard.walk(path).path));
+        for ((path, access), wish) in std::mem::take(&mut self.by_path) {
+            let path = match beyond(&path, &trees, yard) {
+                Ok(beyond) => beyond,
+                // Whoever settles it lists it.
+                Err(_) => path,
+            };
+            self.by_path.entry((path, access)).or_default().join(&wish);
+        }
+        let ends = self
+            .by_path
+            .keys()
+            .map(|(path, _)| (path.clone(), yard.walk(path).path));
+        self.ends = ends.collect();
+    }
+
+    /// Where it leads.
+    fn end<'a>(&'a self, path: &'a Path) -> &'a Path {
+        self.ends.get(path).map_or(path, PathBuf::as_path)
+    }
+
     fn crowded(&self, access: FsAccess, place: Place<'_>, yard: &dyn Yard) -> Option<PathBuf> {
-        let mut children: BTreeMap<&Path, usize> = BTreeMap::new();
+        let mut children: BTreeMap<&Path, Vec<&Path>> = BTreeMap::new();
         for ((path, _), _) in self.by_path.iter().filter(|((_, known), _)| *known == access) {
             if let Some(parent) = path.parent() {
-                *children.entry(parent).or_default() += 1;
+                children.entry(parent).or_default().push(path);
             }
         }
-        let fits = |dir: &Path| {
-            let mixed = place
-                .home
-                .is_some_and(|home| MIXED.iter().any(|name| home.join(name) == dir));
-            !mixed
-                && !is_too_wide(dir, place, yard)
-                && secrets_in(dir, place, yard).is_some_and(|found| found.is_empty())
+        let fits = |dir: &Path, inside: &[&Path]| {
+            let mixed = homes(place, yard)
+                .iter()
+                .any(|home| MIXED.iter().any(|name| home.join(name) == dir));
+            let end = yard.walk(dir).path;
+            // A link in it leads where the directory does not.
+            let own = inside.iter().filter(|path| self.end(path).parent() == Some(&end));
+            own.count() >= MANY
+                && !mixed
+                && judge(dir, place, yard).is_ok()
+                && secrets_in(&end, place, yard).is_some_and(|found| found.is_empty())
         };
-        let mut crowded = children.into_iter().filter(|(_, count)| *count >= MANY);
-        crowded.find(|(dir, _)| fits(dir)).map(|(dir, _)| dir.to_owned())
+        let mut crowded = children.into_iter().filter(|(_, inside)| inside.len() >= MANY);
+        crowded
+            .find(|(dir, inside)| fits(dir, inside))
+            .map(|(dir, _)| dir.to_owned())
     }
 
     /// Everything at or below the directory becomes the directory.
-    fn gather(&mut self, dir: &Path, access: FsAccess) {
+    fn gather(&mut self, dir: &Path, access: FsAccess, yard: &dyn Yard) {
         let mut whole = Wish::default();
+        let end = yard.walk(dir).path;
+        let ends = &self.ends;
         self.by_path.retain(|(path, known), wish| {
-            let inside = *known == access && path.starts_with(dir);
+            let leads = ends.get(path).unwrap_or(path);
+            let inside = *known == access && path.starts_with(dir) && leads.starts_with(&end);
             if inside {
                 whole.join(wish);
                 // The directory itself is none of its files.
@@ -133,12 +179,15 @@ impl Wishes {
             !inside
         });
         self.by_path.insert((dir.to_owned(), access), whole);
+        self.ends.insert(dir.to_owned(), end);
     }
 
     fn without_covered(&self) -> Vec<(PathBuf, FsAccess, Wish)> {
         let known: BTreeSet<(PathBuf, FsAccess)> = self.by_path.keys().cloned().collect();
         let covered = |path: &Path, access: FsAccess| {
-            let gives = |above: &Path, given: FsAccess| known.contains(&(above.to_owned(), given));
+            let gives = |above: &Path, given: FsAccess| {
+                known.contains(&(above.to_owned(), given)) && self.end(path).starts_with(self.end(above))
+            };
             let here = access == FsAccess::Read && gives(path, FsAccess::ReadWrite);
             let mut above = path.ancestors().skip(1);
             here || above.any(|dir| gives(dir, FsAccess::ReadWrite) || (access == FsAccess::Read && gives(dir, access)))
@@ -152,22 +201,36 @@ impl Wishes {
     }
 }
 
+/// What may be granted at the end: what was wished for may lead elsewhere by now.
+pub(super) fn still(path: &Path, place: Place<'_>, yard: &dyn Yard) -> Result<PathBuf, Objection> {
+    beyond(path, &[place.project.to_owned()], yard)?;
+    judge(path, place, yard)?;
+    Ok(yard.walk(path).path)
+}
+
 /// The secrets below a directory. `None` if there is too much to look through, or it cannot be looked at.
 #[must_use]
 pub fn secrets_in(dir: &Path, place: Place<'_>, yard: &dyn Yard) -> Option<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut todo = vec![dir.to_owned()];
     let mut seen = 0;
+    let mut read = 0;
+    let homes = homes(place, yard);
     while let Some(dir) = todo.pop() {
         for path in yard.list(&dir)? {
             seen += 1;
             if seen > ENTRIES {
                 return None;
             }
-            if is_secret(&path, place.home) {
+            if is_secret_at(&path, &homes) {
                 found.push(path);
             } else if yard.is_dir(&path) {
                 todo.push(path);
+            } else if read < READ && content::is_of_settings(&path, &homes) {
+                read += 1;
+                if content::holds_secret(&path, &homes, yard) {
+                    found.push(path);
+                }
             }
         }
     }

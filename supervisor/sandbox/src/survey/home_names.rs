@@ -202,6 +202,15 @@ pub(super) const NAMES: &[&str] = &[
     ".zplug",
     ".antigen",
     ".bash_it",
+    ".config/user-dirs.dirs",
+    ".config/starship.toml",
+    ".kde/Autostart",
+    ".fluxbox/startup",
+    ".icewm/startup",
+    ".config/herbstluftwm",
+    ".rvmrc",
+    ".bun/bin",
+    ".deno/bin",
 ];
 
 /// What is obeyed in some of those, for a tree that is such a directory itself or that single files are linked into.

@@ -16,7 +16,8 @@ pub(super) const NAMES: &[&str] = &[
     ".aws .azure .oci gcloud .aliyun .bluemix .tccli .openstack clouds.yaml .config/openstack .config/doctl .config/hcloud
      .config/linode-cli .config/scw .config/exoscale .config/upctl* .config/yandex-cloud .vultr-cli* .civo.json ovh.conf .ovh.conf
      .gsutil .boto .s3cfg .s3curl .passwd-s3fs .mc .b2_account_info .config/b2 .config/rclone rclone.conf .rclone.conf adc.json
-     .terraform.d .terraformrc terraform.rc .pulumi .saml2aws .okta* .awsvault .granted",
+     .terraform.d .terraformrc terraform.rc .pulumi .saml2aws .okta* .awsvault .granted
+     .config/vultr-cli* .config/cloudflared openrc.sh *-openrc.sh .tencentcloud* .lambda_cloud .tugboat .config/lambda_cloud .config/civo*",
     // Where programs are served from, and what they call.
     ".fly .config/fly .railway .netlify .config/netlify .wrangler .config/.wrangler .cloudflared .vercel com.vercel.cli
      .config/vercel .heroku .config/heroku .config/configstore .config/firebase .supabase .config/supabase .cf .platformsh .expo
@@ -25,7 +26,9 @@ pub(super) const NAMES: &[&str] = &[
     // Registries and package managers.
     ".npmrc .yarnrc .yarnrc.yml .pypirc pip.conf pip.ini .condarc .config/pypoetry .hex .jfrog .bundle/config .gemrc
      .m2/settings* .gradle/gradle.properties .cabal/config nuget.config .nuget helm/registry .docker .dockercfg
-     .luarocks/upload_config.lua .pause .conan/.conan.db .config/attic .config/nix/nix.conf",
+     .luarocks/upload_config.lua .pause .conan/.conan.db .config/attic .config/nix/nix.conf
+     .config/pnpm/rc .pnpmrc .bunfig.toml .config/nix/netrc netrc .config/cachix .config/cabal/config .config/hex .config/npm
+     helm/repositories.yaml .helm/repository/repositories.yaml .cpanrc .config/pip",
     // Repositories and their hosts.
     ".netrc* _netrc* .git-credentials* .gitcookies .hgrc .subversion/auth .cvspass .config/gh .config/glab-cli .config/hub
      .config/tea .config/lab",
@@ -35,10 +38,12 @@ pub(super) const NAMES: &[&str] = &[
     // Data, databases and models.
     ".pgpass* pgpass* .pg_service.conf my.cnf .my.cnf* .mylogin.cnf .odbc.ini cqlshrc .influxdbv2 .dbt .kaggle kaggle.json
      .databrickscfg .databricks .snowflake .snowsql .config/snowflake .huggingface .config/wandb .comet.config
-     .mongorc.js .jupyter/*.json jupyter/runtime",
+     .mongorc.js .jupyter/*.json jupyter/runtime
+     .modal.toml .runpod .config/replicate",
     // Agents and their models.
     ".config/github-copilot github-copilot .copilot .config/llm io.datasette.llm .config/openai .openai .config/anthropic .anthropic
-     .aider.conf.yml .cursor/mcp.json .mcp.json mcp.json mcp_config.json claude_desktop_config.json .config/goose .config/opencode",
+     .aider.conf.yml .cursor/mcp.json .mcp.json mcp.json mcp_config.json claude_desktop_config.json .config/goose .config/opencode
+     .config/aichat .config/shell_gpt .sgptrc .continue/config.* .config/crush crush/crush.json crush.json .config/amp",
     // Mail.
     ".msmtprc .config/msmtp .mailrc .muttrc .mutt .config/mutt .config/neomutt .mbsyncrc .isyncrc .offlineimaprc .fetchmailrc
      .getmail .authinfo* .config/aerc .config/himalaya .thunderbird",
@@ -47,7 +52,9 @@ pub(super) const NAMES: &[&str] = &[
      .config/vivaldi* .config/opera* .config/librewolf .var/app snap/firefox snap/chromium logins.json key3.db key4.db
      .config/discord* .config/signal* .config/element* telegramdesktop .config/filezilla .config/remmina .local/share/remmina
      globalstorage state.vscdb syncthing/config.xml .config/syncthing .local/state/syncthing weechat/sec.conf .weechat/sec.conf .irssi
-     .purple/accounts.xml",
+     .purple/accounts.xml
+     .android/adbkey* .lftp lftp/bookmarks .config/exercism .config/spotify-tui .config/transmission-daemon transmission-daemon
+     passwd.txt *.cookie",
     // What was typed.
     "*_history *_history.txt *-history.json .histfile .zhistory .history history.sqlite .viminfo .lesshst .dbshell atuin
      pgcli/history mycli/history litecli/history .pgcli-history .mycli-history .litecli-history",
