@@ -75,6 +75,7 @@ impl<'p> Quarantine<'p> {
 pub fn nested(tree: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let mut out = Disarmed::default();
     reach::nested(tree, &mut out);
+    out.aside.sort();
     (out.aside, out.armed)
 }
 
