@@ -208,9 +208,12 @@ fn is_refusal(error: &io::Error) -> bool {
 
 fn open_private(dir: &Path, owner: u32) -> io::Result<OwnedFd> {
     let (above, name) = (dir.parent().unwrap_or(dir), dir.file_name().unwrap_or_default());
-    let above = path::open_path(above).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => io::ErrorKind::Unsupported.into(),
-        _ => error,
+    let above = path::open_path(above).map_err(|error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            io::ErrorKind::Unsupported.into()
+        } else {
+            error
+        }
     })?;
     let made = match path::mkdir_new_at(above.as_fd(), name, 0o700) {
         Err(e) if e.kind() == io::ErrorKind::AlreadyExists => false,
