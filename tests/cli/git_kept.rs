@@ -33,7 +33,68 @@ fn keeps(at: &Place, layout: &str, script: &str) {
 
 const NESTED: &str = "repo ../lib; repo app; submodule app ../../lib lib; arm app; arm app/lib;";
 
+/// `evil DIR`: a repository that makes the host's git run something, as an earlier run may leave it.
+const EVIL: &str = "evil() { git init -q $1; git -C $1 -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m a; \
+    git -C $1 config core.fsmonitor 'touch @OUT/pwned; false'; }; link() { git update-index --add --cacheinfo 160000,$(printf %040d 1),$1; };";
+
 claims! {
+    fn an_index_that_is_applied_arms_nothing_that_an_earlier_run_left(at) {
+        let evil = at.world.fill(EVIL);
+        at.host(&format!("{MAKE} repo ."));
+        at.run("workspace", &format!("{evil} evil x"));
+        assert_eq!(at.host("git status > /dev/null; git -C x status > /dev/null 2>&1; ls @OUT/pwned | wc -l; rm @OUT/pwned"), "1\n");
+        at.reported(&["--policy", "workspace", "--workspace", "cow", "--", "sh", "-euc", &format!("{evil} link x")]);
+        let seen = at.seen(["runs", "apply", "latest"]);
+        assert!(seen.stderr.contains("x/.git/config"), "{}", seen.stderr);
+        assert_eq!(at.host("git ls-files -s x | cut -c1-6; git status > /dev/null 2>&1; ls @OUT | grep pwned || true"), "160000\n");
+    }
+
+    fn repositories_in_a_worktree_that_is_kept_are_disarmed(at) {
+        at.host(&format!("{MAKE} repo ."));
+        let script = format!("{} evil d; mkdir -p a/b; evil a/b/e; echo new > new", at.world.fill(EVIL));
+        let (_, report) = at.reported(&["--policy", "workspace", "--workspace", "worktree", "--", "sh", "-euc", &script]);
+        let tree = report["workspace"]["path"].as_str().expect("a worktree");
+        let aside = ["a/b/e", "d"].map(|dir| format!("{tree}/{dir}/.git/config"));
+        assert_eq!((&report["set_aside"], &report["not_disarmed"]), (&json!(aside), &json!([])));
+        assert_eq!(at.host(&format!("git -C {tree} add -A 2>/dev/null; git -C {tree} status > /dev/null; ls @OUT | grep pwned || true")), "");
+    }
+
+    fn what_another_run_made_meanwhile_was_not_there_before(at) {
+        at.host(&format!("{MAKE} repo ."));
+        let wait = "n=0; until [ -e go ] || [ $n -gt 400 ]; do sleep 0.05; n=$((n+1)); done";
+        let first = at.shell("workspace", &format!("ln -sf config .git/COMMIT_EDITMSG; echo up; {wait}")).spawn();
+        assert!(first.wait_for("up"), "the first run did not start");
+        let again = "touch go; n=0; while [ -L .git/COMMIT_EDITMSG ] && [ $n -lt 400 ]; do sleep 0.05; n=$((n+1)); done; \
+            [ ! -e .git/COMMIT_EDITMSG ]; ln -s config .git/COMMIT_EDITMSG";
+        assert_eq!(at.run("workspace", again).status, 0);
+        first.finish();
+        assert_eq!(at.host("find .git -type l ! -name '*set-aside*'"), "");
+    }
+
+    fn a_directory_that_another_run_made_a_repository_meanwhile_is_none(at) {
+        let wait = "n=0; until [ -e go ] || [ $n -gt 400 ]; do sleep 0.05; n=$((n+1)); done";
+        let make = "mkdir -p objects refs/heads; printf '[core]\nrepositoryformatversion = 0\nbare = false\nworktree = .\nfsmonitor = false\n' > config; \
+            echo 'ref: refs/heads/main' > HEAD";
+        let first = at.shell("workspace", &format!("{make}; echo up; {wait}")).spawn();
+        assert!(first.wait_for("up"), "the first run did not start");
+        let again = "touch go; n=0; while [ -e HEAD ] && [ $n -lt 400 ]; do sleep 0.05; n=$((n+1)); done; [ ! -e HEAD ]; \
+            echo 'ref: refs/heads/main' > HEAD";
+        assert_eq!(at.run("workspace", again).status, 0);
+        first.finish();
+        assert_eq!(at.host("ls | grep -x HEAD || true"), "");
+    }
+
+    fn a_link_of_the_owners_is_kept_though_another_run_is_at_work(at) {
+        at.host(&format!("{MAKE} repo .; ln -s ../file .git/mine"));
+        at.world.settle();
+        let wait = "n=0; until [ -e go ] || [ $n -gt 400 ]; do sleep 0.05; n=$((n+1)); done";
+        let first = at.shell("workspace", &format!("echo up; {wait}")).spawn();
+        assert!(first.wait_for("up"), "the first run did not start");
+        assert_eq!(at.run("workspace", "touch go").whole(), (0, "", ""));
+        first.finish();
+        assert_eq!(at.host("readlink .git/mine"), "../file\n");
+    }
+
     fn a_repository_that_the_index_links_is_kept_however_far_it_lies(at) {
         keeps(at, "far; repo .; repo far/far/far/app; arm far/far/far/app; git add far; git commit -qm far", "true");
     }

@@ -88,6 +88,17 @@ fn split(w: &World) {
     w.settle();
 }
 
+/// The script links `x`, after an earlier run has left there what `earlier` makes.
+fn left_by_a_run(earlier: &'static str, script: &str) -> Attempt {
+    trap(&format!(
+        "link() {{ git update-index --add --cacheinfo 160000,$(printf %040d 1),$1; }}; {script}"
+    ))
+    .given(move |w| {
+        w.host_does(&format!("set -e; {ARM} {earlier}"));
+        w.settle();
+    })
+}
+
 /// In a project without a repository of its own.
 fn without_repository(script: &str) -> Attempt {
     trap(script).given(|w| fs::remove_dir_all(w.path("@PROJECT/.git")).expect("remove the repository"))
@@ -141,6 +152,27 @@ claims! {
             repository(w, "@PROJECT/n");
             w.git("@PROJECT/n", &["config", "core.fsmonitor", &w.fill("@OUT/payload")]);
         }),
+    pointer_into_a_repository_that_nothing_linked_is_disarmed_when_linked => left_by_a_run(
+        "new y; arm y; mkdir x; echo 'gitdir: ../y/.git' > x/.git", "link x"),
+    repository_is_disarmed_when_linked_beside_one_whose_index_does_not_tell => left_by_a_run(
+        "new x; arm x; new y; echo garbage > y/.git/index", "link x"),
+    repository_that_only_one_of_its_kind_linked_is_disarmed_when_linked => left_by_a_run(
+        "new y; new y/x; arm y/x; git -C y add x", "link y/x"),
+    repository_that_only_one_of_its_kind_linked_is_disarmed_when_that_is_linked => left_by_a_run(
+        "new y; new y/x; arm y/x; git -C y add x", "link y"),
+    repository_that_one_of_its_kind_claimed_from_elsewhere_is_disarmed_when_linked => left_by_a_run(
+        "new x; arm x; new y; git -C y config core.worktree ../..; GIT_DIR=y/.git git add x", "link x"),
+    pointer_into_the_modules_of_a_repository_that_nothing_linked_is_disarmed_when_linked => left_by_a_run(
+        "new y; new z; arm z; mkdir -p x y/.git/modules; mv z/.git y/.git/modules/m; \
+        echo 'gitdir: ../y/.git/modules/m' > x/.git", "link x"),
+    worktree_that_an_earlier_run_listed_is_disarmed_when_linked => left_by_a_run(
+        "new y; arm y; mkdir -p x .git/worktrees/v; cp .git/HEAD .git/worktrees/v; echo @PROJECT/y/.git > .git/worktrees/v/commondir; \
+        echo @PROJECT/x/.git > .git/worktrees/v/gitdir; echo 'gitdir: ../.git/worktrees/v' > x/.git", "link x"),
+    worktree_of_a_repository_that_nothing_linked_is_disarmed_when_linked => left_by_a_run(
+        "new y; arm y; git -C y worktree add -q ../x", "link x"),
+    pointer_into_a_bare_repository_is_disarmed_when_linked => left_by_a_run(
+        "git init -q --bare z.git; printf '[core]\\nrepositoryformatversion = 0\\nfsmonitor=@OUT/payload\\n' > z.git/config; \
+        mkdir x; echo 'gitdir: ../z.git' > x/.git", "link x"),
     repository_at_an_old_link_of_an_index_that_does_not_tell_is_disarmed => trap("new n; arm n").given(split),
     repository_moved_to_an_old_link_of_an_index_that_does_not_tell_is_disarmed => trap("mv z/z/z/far n").given(|w| {
             split(w);

@@ -3,7 +3,7 @@
 //! Changes what this process sees of the filesystem, once, and for good: whatever must reach the project itself has opened
 //! it before.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use glee_policy::ResolvedPolicy;
@@ -130,7 +130,18 @@ impl Stage {
             Self::Copy(copy) => copy.finish(report),
             Self::Worktree(worktree) => {
                 let (branch, tree) = (worktree.plot.branch(), worktree.plot.tree());
-                if let Some(Ended::Kept { commits, uncommitted }) = worktree.finish() {
+                if let Some(Ended::Kept {
+                    commits,
+                    uncommitted,
+                    aside,
+                    armed,
+                }) = worktree.finish()
+                {
+                    let text = |path: &Path| tree.join(path).to_string_lossy().into_owned();
+                    report.set_aside.extend(aside.iter().map(|path| text(path.as_path())));
+                    report
+                        .not_disarmed
+                        .extend(armed.then(|| tree.to_string_lossy().into_owned()));
                     report.workspace.branch = Some(branch);
                     report.workspace.path = Some(tree.to_string_lossy().into_owned());
                     report.workspace.commits = commits;

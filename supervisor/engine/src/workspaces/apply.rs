@@ -72,7 +72,7 @@ pub struct Applied {
     pub left: Vec<PathBuf>,
     /// Indexes of git that were written since: they stay as they are, and git brings them in line.
     pub stale: Vec<PathBuf>,
-    /// With what was there already it would have made a repository of the project's top; renamed, by the old name.
+    /// With what was there already it would have made the host's git run something; renamed, by the old name.
     pub aside: Vec<PathBuf>,
     /// The same, and it could not be renamed.
     pub armed: Vec<PathBuf>,
@@ -153,8 +153,20 @@ pub fn apply(kept: &Kept, only: &[PathBuf]) -> Result<Applied, ApplyError> {
     if !conflicts.is_empty() {
         return Err(ApplyError::Conflicts(conflicts));
     }
+    let quarantine = launch::Quarantine::before(&protected.plan);
+    let done = carry_out(kept, &roots, &todo, &mut applied.left);
+    // Also after half of it: an index that names what an earlier run left makes the host's git look there.
+    (applied.aside, applied.armed) = quarantine.after();
+    done?;
+    applied.applied = todo.len() - applied.left.len();
+    applied.whole = only.is_empty() && applied.protected.is_empty();
+    Ok(applied)
+}
+
+fn carry_out(kept: &Kept, roots: &Roots, todo: &[&Change], left: &mut Vec<PathBuf>) -> Result<(), ApplyError> {
+    let harvest = &kept.harvest;
     let work = Work {
-        roots: &roots,
+        roots,
         kept,
         draft: OsString::from(format!(".glee-apply-{}", harvest.run_id)),
     };
@@ -165,20 +177,17 @@ pub fn apply(kept: &Kept, only: &[PathBuf]) -> Result<Applied, ApplyError> {
     // What goes first, from below: a directory must be empty, and a file may take its place.
     for change in todo.iter().rev() {
         if work.remove(change).map_err(step(change))? == Removed::NotEmpty {
-            applied.left.push(harvest.known_as(change));
+            left.push(harvest.known_as(change));
         }
     }
-    for change in &todo {
+    for change in todo {
         work.make(change).map_err(step(change))?;
     }
     // Last and from below: a directory may close itself.
     for change in todo.iter().rev() {
         work.close(change).map_err(step(change))?;
     }
-    (applied.aside, applied.armed) = launch::not_bare(&protected.plan);
-    applied.applied = todo.len() - applied.left.len();
-    applied.whole = only.is_empty() && applied.protected.is_empty();
-    Ok(applied)
+    Ok(())
 }
 
 /// Git's index, which every look at a repository may write anew.

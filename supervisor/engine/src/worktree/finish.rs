@@ -5,6 +5,7 @@ use std::fs;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
+use glee_sandbox::launch;
 use glee_sandbox::sys::fd::{Lock, flock};
 use glee_sandbox::sys::path;
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use super::make::{BACK, LOCK, PLOT, READY, all, back_pointer};
 use super::{Plot, is_object_id, remove};
 use crate::folder::Folder;
 use crate::run_id::is_run_id;
+use crate::workspaces::PathBytes;
 
 /// What became of a worktree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,20 +25,49 @@ pub enum Ended {
         commits: u64,
         /// Is there work in it that is in no commit?
         uncommitted: bool,
+        /// Of repositories in the worktree, which whoever takes the work with git would enter: renamed, by the old name. Empty
+        /// for the worktree itself stands for more than are told.
+        aside: Vec<PathBytes>,
+        /// Some could not be renamed, or not all of the worktree was looked at.
+        armed: bool,
     },
 }
 
+/// More bytes of names than these are not told: the answer must fit into one message, however they are written.
+const TOLD: usize = 700;
 /// A description is short.
 const LONGEST: usize = 1 << 16;
 
 /// Decides and acts. Everything of the run must be over.
 pub(super) fn finish(plot: &Plot) -> Ended {
-    let ended = judge(plot);
-    match ended {
+    let mut ended = judge(plot);
+    match &mut ended {
         Ended::Removed => remove::all(plot),
-        Ended::Kept { .. } => remove::scaffold(plot),
+        Ended::Kept { aside, armed, .. } => {
+            // All of it is the command's.
+            let (renamed, left) = launch::nested(&plot.tree());
+            *aside = told(&plot.tree(), &renamed);
+            *armed = !left.is_empty();
+            remove::scaffold(plot);
+        }
     }
     ended
+}
+
+fn told(tree: &Path, paths: &[PathBuf]) -> Vec<PathBytes> {
+    let mut left = TOLD;
+    let mut told: Vec<PathBytes> = Vec::new();
+    for path in paths.iter().map(|path| path.strip_prefix(tree).unwrap_or(path)) {
+        match left.checked_sub(path.as_os_str().len() + 8) {
+            Some(rest) => left = rest,
+            None => {
+                told.push(Path::new("").into());
+                break;
+            }
+        }
+        told.push(path.into());
+    }
+    told
 }
 
 /// In doubt it is kept.
@@ -47,10 +78,13 @@ fn judge(plot: &Plot) -> Ended {
     }
     let script = "set -e; git rev-list --count \"$1..HEAD\"; git rev-list --count \"$1..refs/heads/$2\"
          git status --porcelain -unormal | head -n 1; echo end";
-    let unknown = Ended::Kept {
-        commits: 0,
-        uncommitted: true,
+    let kept = |commits, uncommitted| Ended::Kept {
+        commits,
+        uncommitted,
+        aside: Vec::new(),
+        armed: false,
     };
+    let unknown = kept(0, true);
     // A link in its place was made by somebody else, and leads to something else.
     if path::open_dir_exact(&tree).is_err() {
         return unknown;
@@ -65,7 +99,7 @@ fn judge(plot: &Plot) -> Ended {
     };
     match (commits, uncommitted) {
         (0, false) => Ended::Removed,
-        (commits, uncommitted) => Ended::Kept { commits, uncommitted },
+        (commits, uncommitted) => kept(commits, uncommitted),
     }
 }
 

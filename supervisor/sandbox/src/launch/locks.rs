@@ -4,6 +4,7 @@
 //! taken by the command, which then keeps other runs waiting or their placeholders for good. Its place depends on nothing
 //! that differs between two runs of one user (no variable of the environment), since they must agree on it; root uses the
 //! place of the directory's owner, to agree with that user's own runs.
+//! The file is as old as the oldest of the runs that hold it: what changed since may be the work of one of them.
 //! INVARIANT: nobody waits for ever, and the last to leave removes the file and its directory.
 
 use std::ffi::OsString;
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::sys::fd::{self, Lock};
-use crate::sys::{path, process};
+use crate::sys::{dir, event, path, process};
 
 /// How long another run may take to clean up.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -84,20 +85,38 @@ impl DirLock {
     }
 }
 
-fn acquire(dir: BorrowedFd<'_>, how: Lock, end: Instant) -> io::Result<DirLock> {
+/// Since when a run has been holding the lock of this directory, if one does, by the clock that stamps inodes.
+pub(crate) fn held_since(dir: &Path) -> Option<Duration> {
+    let (owner, name) = known_as(path::open_exact(dir).ok()?.as_fd()).ok()?;
+    let held = places(owner).into_iter().filter_map(|place| {
+        let place = path::open_dir_exact(&place)
+            .ok()
+            .filter(|place| is_private(place.as_fd(), owner))?;
+        let file = path::open_file_at(place.as_fd(), &name).ok()?;
+        // Left by runs that were killed.
+        let is_free = fd::flock(file.as_fd(), Lock::TryExclusive).is_ok();
+        let made = dir::facts_at(file.as_fd(), "".as_ref()).ok()?.changed;
+        // From the future: the clock was set back, and no time tells anything.
+        let now = event::inode_clock().unwrap_or_default();
+        let since = if made > now { Duration::ZERO } else { made };
+        (!is_free).then_some(since)
+    });
+    held.min()
+}
+
+/// Whose lock it is, and the name of its file.
+fn known_as(dir: BorrowedFd<'_>) -> io::Result<(u32, OsString)> {
     let of = path::lstat_at(dir, "".as_ref())?;
-    let name = OsString::from(format!("{:x}-{:x}", of.dev, of.ino));
     let caller = process::geteuid();
     let owner = if caller == 0 { of.uid } else { caller };
+    Ok((owner, OsString::from(format!("{:x}-{:x}", of.dev, of.ino))))
+}
+
+fn acquire(dir: BorrowedFd<'_>, how: Lock, end: Instant) -> io::Result<DirLock> {
+    let (owner, name) = known_as(dir)?;
     loop {
         // The file, or its directory, may be removed between any two of these steps: then all of them again.
-        let attempt = Place::open(owner).and_then(|place| {
-            let file = place.file(&name)?;
-            fd::flock(file.as_fd(), how)?;
-            let name = name.clone();
-            Ok(DirLock { file, place, name })
-        });
-        match attempt {
+        match Place::open(owner).and_then(|place| attempt(place, &name, how)) {
             Ok(lock) if lock.is_current() => return Ok(lock),
             Ok(_) => {}
             Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::NotFound) => {
@@ -111,53 +130,116 @@ fn acquire(dir: BorrowedFd<'_>, how: Lock, end: Instant) -> io::Result<DirLock> 
     }
 }
 
+fn attempt(place: Place, name: &OsString, how: Lock) -> io::Result<DirLock> {
+    let (file, found) = match place.file(name) {
+        Ok(file) => file,
+        Err(error) => {
+            // Unless somebody uses it: whatever fails leaves nothing behind.
+            let _ = std::fs::remove_dir(&place.path);
+            return Err(error);
+        }
+    };
+    let lock = DirLock {
+        file,
+        place,
+        name: name.clone(),
+    };
+    let is_shared = how == Lock::TryShared;
+    if found && is_shared && fd::flock(lock.file.as_fd(), Lock::TryExclusive).is_ok() && lock.is_current() {
+        // Left by runs that were killed, and older than any that is.
+        let _ = path::unlink_at(lock.place.fd.as_fd(), name);
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    fd::flock(lock.file.as_fd(), how)?;
+    Ok(lock)
+}
+
+/// The fixed places, in order.
+pub(crate) fn places(owner: u32) -> Vec<PathBuf> {
+    let root = (owner == 0).then(|| PathBuf::from("/run/glee-locks"));
+    let shared = ["/dev/shm", "/tmp"].map(|dir| Path::new(dir).join(format!("glee-locks-{owner}")));
+    root.into_iter().chain(shared).collect()
+}
+
 impl Place {
     /// The first of the fixed places that is this user's own and nobody else's.
     fn open(owner: u32) -> io::Result<Self> {
         let mut refused = io::Error::from(io::ErrorKind::Unsupported);
-        let root = (owner == 0).then(|| PathBuf::from("/run/glee-locks"));
-        let shared = ["/dev/shm", "/tmp"].map(|dir| Path::new(dir).join(format!("glee-locks-{owner}")));
-        for path in root.into_iter().chain(shared) {
+        for path in places(owner) {
             match open_private(&path, owner) {
                 Ok(fd) => return Ok(Self { path, fd, owner }),
-                // Removed by its last user between two steps: the next place would not do, for others use this one.
-                Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(e),
-                Err(e) => refused = e,
+                Err(e) if is_refusal(&e) => refused = e,
+                // Another time this place would do, and others use it: the next one is not theirs.
+                Err(e) => return Err(e),
             }
         }
         Err(refused)
     }
 
-    fn file(&self, name: &OsString) -> io::Result<OwnedFd> {
+    /// The lock file, and whether it was there.
+    fn file(&self, name: &OsString) -> io::Result<(OwnedFd, bool)> {
         match path::open_file_at(self.fd.as_fd(), name) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-            other => return other,
+            other => return other.map(|file| (file, true)),
         }
         match path::create_at(self.fd.as_fd(), Path::new(name), 0o600) {
             Ok(file) => {
                 give(file.as_fd(), self.owner)?;
-                Ok(file)
+                Ok((file, false))
             }
             // Another run was faster.
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => path::open_file_at(self.fd.as_fd(), name),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                path::open_file_at(self.fd.as_fd(), name).map(|file| (file, true))
+            }
             Err(e) => Err(e),
         }
     }
 }
 
+/// Is a place not for this user, today or tomorrow? Want of descriptors or memory passes.
+fn is_refusal(error: &io::Error) -> bool {
+    let refusals = [libc::EACCES, libc::EPERM, libc::EROFS, libc::ENOTDIR, libc::ELOOP];
+    let by_us = [io::ErrorKind::Unsupported, io::ErrorKind::PermissionDenied];
+    match error.raw_os_error() {
+        Some(number) => refusals.contains(&number),
+        None => by_us.contains(&error.kind()),
+    }
+}
+
 fn open_private(dir: &Path, owner: u32) -> io::Result<OwnedFd> {
     let (above, name) = (dir.parent().unwrap_or(dir), dir.file_name().unwrap_or_default());
-    let above = path::open_path(above).map_err(|_| io::Error::from(io::ErrorKind::Unsupported))?;
-    path::mkdir_at(above.as_fd(), Path::new(name), 0o700)?;
-    let opened = path::open_dir_beneath(above.as_fd(), Path::new(name))?;
-    give(opened.as_fd(), owner)?;
-    let stat = path::lstat_at(opened.as_fd(), "".as_ref())?;
-    if stat.uid == owner && stat.mode & 0o077 == 0 {
+    let above = path::open_path(above).map_err(|error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            io::ErrorKind::Unsupported.into()
+        } else {
+            error
+        }
+    })?;
+    let made = match path::mkdir_new_at(above.as_fd(), name, 0o700) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => false,
+        other => other.map(|()| true)?,
+    };
+    let opened = path::open_dir_beneath(above.as_fd(), Path::new(name)).and_then(|opened| {
+        give(opened.as_fd(), owner)?;
         Ok(opened)
-    } else {
-        let what = format!("`{}` is not this user's own, or open to others", dir.display());
-        Err(io::Error::new(io::ErrorKind::PermissionDenied, what))
+    });
+    match opened {
+        Ok(opened) if is_private(opened.as_fd(), owner) => Ok(opened),
+        Ok(_) => {
+            let what = format!("`{}` is not this user's own, or open to others", dir.display());
+            Err(io::Error::new(io::ErrorKind::PermissionDenied, what))
+        }
+        Err(error) => {
+            if made {
+                let _ = path::rmdir_at(above.as_fd(), name);
+            }
+            Err(error)
+        }
     }
+}
+
+fn is_private(dir: BorrowedFd<'_>, owner: u32) -> bool {
+    path::lstat_at(dir, "".as_ref()).is_ok_and(|stat| stat.uid == owner && stat.mode & 0o077 == 0)
 }
 
 /// What root has made for another user becomes that user's: they would else not share it.
@@ -168,3 +250,7 @@ fn give(file: BorrowedFd<'_>, owner: u32) -> io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "locks_tests.rs"]
+mod tests;

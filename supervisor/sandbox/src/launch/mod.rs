@@ -9,7 +9,7 @@ mod denials;
 pub(crate) mod idmap;
 mod inside;
 mod janitor;
-mod locks;
+pub(crate) mod locks;
 mod outcome;
 pub(crate) mod placeholders;
 mod porter;
@@ -39,7 +39,7 @@ pub use denials::{Because, Client, Denied, DeniedKind, Refusals, Subject};
 pub use janitor::Leaving;
 pub use outcome::{Appeared, End, LaunchError, Layers, Outcome};
 pub use porter::Porter;
-pub use quarantine::not_bare;
+pub use quarantine::{Quarantine, nested};
 pub use scout::Scout;
 
 use crate::cgroup;

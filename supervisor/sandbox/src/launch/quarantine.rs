@@ -21,8 +21,12 @@ use std::path::{Path, PathBuf};
 pub(super) use ahead::Ahead;
 pub(super) use reach::after;
 
+use super::changes::Since;
 use super::placeholders::is_placeholder;
 use crate::plan::SandboxPlan;
+
+/// More indexes than this are not followed one by one, neither before a run nor after it.
+pub(crate) const MOST: usize = 4096;
 
 /// What became of the repositories that a run has made.
 #[derive(Debug, Default)]
@@ -42,12 +46,36 @@ impl Disarmed {
     }
 }
 
-/// Directories that this plan knows as no git directories, and that have become such with arms. What was set aside, and what could not be.
-pub fn not_bare(plan: &SandboxPlan) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let mut out = Disarmed::default();
-    for tree in &plan.git.not_bare {
-        disarm::bare(tree, &mut out);
+/// For who writes into the trees of a plan without a run.
+#[derive(Debug)]
+pub struct Quarantine<'p> {
+    plan: &'p SandboxPlan,
+    ahead: Ahead,
+}
+
+impl<'p> Quarantine<'p> {
+    /// Before anything is written.
+    #[must_use]
+    pub fn before(plan: &'p SandboxPlan) -> Self {
+        let ahead = Ahead::read(&plan.git.repositories, Since::now());
+        Self { plan, ahead }
     }
+
+    /// What was set aside, and what could not be.
+    #[must_use]
+    pub fn after(self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let out = reach::after(self.plan, &self.ahead);
+        (out.aside, out.armed)
+    }
+}
+
+/// Disarms every repository below the top of a tree in which nothing is the person's own. What was set aside, and what could
+/// not be; the tree itself counts as such if there was more in it than was looked at.
+#[must_use]
+pub fn nested(tree: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let mut out = Disarmed::default();
+    reach::nested(tree, &mut out);
+    out.aside.sort();
     (out.aside, out.armed)
 }
 

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// A repository whose index the command can write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,8 +26,21 @@ pub struct GitPlan {
     pub repositories: Vec<Repository>,
     /// `.git` names that were there, and are protected.
     pub known: BTreeSet<PathBuf>,
-    /// Those of them that no index named.
+    /// Those of them into which nothing leads git from the project itself.
     pub unlinked: BTreeSet<PathBuf>,
+    /// The git directories into which something does: the trees' own, their modules, and those that their indexes name, and so on.
+    pub own: BTreeSet<PathBuf>,
+    /// What every other index named, as far as it told.
+    pub named: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     /// Links in git directories, and where they lead.
     pub links: BTreeMap<PathBuf, PathBuf>,
+    pub shared: Option<Shared>,
+}
+
+/// Other runs were at work when this was looked at: what changed since the first of them began may be theirs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shared {
+    pub since: Duration,
+    /// Directories that were git directories themselves.
+    pub bare: Vec<PathBuf>,
 }

@@ -1,16 +1,19 @@
 //! What there is of git before the run, so that what the run adds can be told from it.
 
+mod linked;
+
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::git::{self, GitDir};
 use super::islands::{self, Island};
 use super::scan::Found;
-use crate::launch::quarantine::gitlinks::gitlinks;
+use crate::launch::locks;
 use crate::launch::quarantine::links;
-use crate::plan::{GitPlan, Repository};
+use crate::plan::{GitPlan, Repository, Shared};
 use glee_policy::resolved::FsAccess;
+use linked::Linked;
 
 /// Linked worktrees of one repository that are looked at.
 const WORKTREES: usize = 256;
@@ -41,18 +44,36 @@ pub(super) fn find(
     let looked_at: Vec<PathBuf> = nested.iter().chain(here).cloned().collect();
     let dirs: Vec<PathBuf> = outside.iter().chain(&seen.bare).cloned().collect();
     let repositories = repositories(trees, &looked_at, &dirs);
-    let unlinked = unlinked(trees, nested, &repositories);
+    // Before anything is looked at: what a run that ends meanwhile puts right was seen wrong.
+    let since = shared_since(places().chain(nested), &repositories);
+    let tops: Vec<PathBuf> = trees.iter().chain(here).cloned().collect();
+    let Linked { unlinked, own, named } = linked::find(&tops, &outside, nested, &repositories);
+    let bare = || places().chain(nested).filter(|dir| !open && git::looks_like_git(dir));
+    let shared = since.map(|since| Shared {
+        since,
+        bare: bare().cloned().collect(),
+    });
     let trees: Vec<PathBuf> = trees.iter().chain(&outside).cloned().collect();
     GitPlan {
         fresh: without(&mut places(), |tree| tree.join(".git").symlink_metadata().is_ok()),
         // A checkout whose `.git` is broken is looked at like any directory.
         not_bare: without(&mut places().chain(nested), git::looks_like_git),
         links: links::before(&repositories, &trees),
+        shared,
         repositories,
         unlinked,
+        own,
+        named,
         known,
         trees,
     }
+}
+
+/// Since when other runs have been at work here.
+fn shared_since<'p>(dirs: impl Iterator<Item = &'p PathBuf>, repositories: &'p [Repository]) -> Option<Duration> {
+    let git = repositories.iter().filter_map(|repository| repository.index.parent());
+    let dirs: BTreeSet<&Path> = dirs.map(PathBuf::as_path).chain(git).collect();
+    dirs.into_iter().filter_map(locks::held_since).min()
 }
 
 /// Every index that the command can write and that git on the host may read.
@@ -102,35 +123,4 @@ fn repositories(trees: &[PathBuf], nested: &[PathBuf], outside: &[PathBuf]) -> V
     found.sort_by(|a, b| (&a.index, a.work.is_none()).cmp(&(&b.index, b.work.is_none())));
     found.dedup_by(|later, first| later.index == first.index);
     found
-}
-
-/// Nested repositories that no index names, so that nothing but a visit makes git look into them.
-fn unlinked(trees: &[PathBuf], nested: &[PathBuf], repositories: &[Repository]) -> BTreeSet<PathBuf> {
-    // Those with a pointer into the modules of a repository are that repository's.
-    let own = |dir: &&PathBuf| match git::git_dir_of(dir) {
-        Some(git) => git.ancestors().any(|dir| dir.ends_with(".git/modules")),
-        None => false,
-    };
-    let doubtful: Vec<&PathBuf> = nested
-        .iter()
-        .filter(|dir| !trees.contains(dir))
-        .filter(|dir| !own(dir))
-        .collect();
-    if doubtful.is_empty() {
-        return BTreeSet::new();
-    }
-    let mut linked = BTreeSet::new();
-    for Repository { work, index } in repositories {
-        match (gitlinks(index), work) {
-            (Some(links), Some(work)) => linked.extend(links.into_iter().map(|link| work.join(link))),
-            (Some(links), None) if links.is_empty() => {}
-            // Nobody can tell: they count as linked.
-            (Some(_) | None, _) => return BTreeSet::new(),
-        }
-    }
-    let not_linked = doubtful.into_iter().filter(|dir| !linked.contains(*dir));
-    not_linked
-        .map(|dir| dir.join(".git"))
-        .filter(|git| fs::symlink_metadata(git).is_ok())
-        .collect()
 }

@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Component, Path, PathBuf};
 
 use super::Disarmed;
-use super::disarm;
+use super::{disarm, settled};
 use crate::plan::{Repository, SandboxPlan};
 use crate::sys::opened::{Opened, Purpose};
 use crate::sys::path;
@@ -45,7 +45,12 @@ pub(crate) fn before(repositories: &[Repository], trees: &[PathBuf]) -> BTreeMap
 /// Sets aside what the run has added to them.
 pub(super) fn after(plan: &SandboxPlan, out: &mut Disarmed) {
     for git in places(&plan.git.repositories, &plan.git.trees) {
-        let old = |at: &Path, target: &Path| plan.git.links.get(at).is_some_and(|before| before == target);
+        let of_a_run = |at: &Path| {
+            let shared = plan.git.shared.as_ref();
+            shared.is_some_and(|shared| settled::is_since(at, shared.since))
+        };
+        let old =
+            |at: &Path, target: &Path| plan.git.links.get(at).is_some_and(|before| before == target) && !of_a_run(at);
         aside(git, old, out);
     }
 }

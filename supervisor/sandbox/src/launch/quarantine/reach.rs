@@ -9,17 +9,17 @@ use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
-use super::Disarmed;
 use super::ahead::Ahead;
 use super::disarm;
+use super::{Disarmed, MOST};
 use super::{links, settled};
 use crate::plan::{MountStep, Repository, SandboxPlan};
 use crate::survey::git_dir_of;
 use crate::sys::opened::{Opened, Purpose};
 use crate::sys::path;
 
-/// More indexes than this are not followed one by one.
-const MOST: usize = 4096;
+/// Of a tree that is searched without need to know it before.
+const DIRECTORIES: usize = 1 << 18;
 
 /// Disarms what the run has made where the host's git would find it.
 pub(in crate::launch) fn after(plan: &SandboxPlan, ahead: &Ahead) -> Disarmed {
@@ -31,21 +31,37 @@ pub(in crate::launch) fn after(plan: &SandboxPlan, ahead: &Ahead) -> Disarmed {
         .collect();
     // First: an index that is a link would tell nothing.
     links::after(plan, &mut out);
-    let mut todo = plan.git.repositories.clone();
+    let mut todo: Vec<Source> = plan.git.repositories.iter().map(|r| Source::before(plan, r)).collect();
     for tree in &plan.git.fresh {
         disarm::dot_git(tree, Path::new(""), &mut out);
-        todo.push(Repository {
+        todo.push(Source {
             work: Some(tree.clone()),
             index: tree.join(".git/index"),
+            faith: Faith::Project,
         });
     }
-    for tree in &plan.git.not_bare {
+    let became = plan.git.shared.iter().flat_map(|shared| {
+        let of_a_run = |dir: &&PathBuf| settled::is_since(&dir.join("HEAD"), shared.since);
+        shared.bare.iter().filter(of_a_run)
+    });
+    for tree in plan.git.not_bare.iter().chain(became) {
         disarm::bare(tree, &mut out);
     }
-    let doubt = follow(plan, ahead, todo, &mut out);
-    if doubt != Doubt::None {
-        for tree in &plan.git.trees {
-            search(plan, tree, ahead, doubt, &mut out);
+    for (source, doubt) in follow(plan, ahead, todo, &mut out) {
+        // A repository of its own names what lies in it; what the project names may lie anywhere.
+        let scope = source.work.as_deref().filter(|_| source.faith == Faith::Beside);
+        let within = scope.and_then(|work| tree_of(plan, work).map(|tree| (tree, work)));
+        let places = match within {
+            Some((tree, work)) => vec![(tree, work.strip_prefix(tree).unwrap_or(Path::new("")))],
+            None => plan
+                .git
+                .trees
+                .iter()
+                .map(|tree| (tree.as_path(), Path::new("")))
+                .collect(),
+        };
+        for place in places {
+            search(plan, ahead, &source, doubt, place, &mut out);
         }
     }
     out.aside.sort();
@@ -61,66 +77,120 @@ pub(super) fn tree_of<'p>(plan: &'p SandboxPlan, path: &Path) -> Option<&'p Path
     above.max_by_key(|tree| tree.as_os_str().len()).map(PathBuf::as_path)
 }
 
-/// Do the indexes tell what git would look into?
+/// Who says what git would look into.
+#[derive(Debug, Clone)]
+struct Source {
+    /// The directory that the names in the index start from, if that is known.
+    work: Option<PathBuf>,
+    index: PathBuf,
+    faith: Faith,
+}
+
+/// What it is worth that an index named something before the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Faith {
+    /// Git came here from the project: what it named was named for the project.
+    Project,
+    /// A repository of its own in the project: it says nothing of what others name, but to whoever works in it nothing is new.
+    Beside,
+    /// Something leads here that did not before.
+    Strange,
+}
+
+impl Source {
+    fn before(plan: &SandboxPlan, Repository { work, index }: &Repository) -> Self {
+        let own = index.parent().is_some_and(|git| plan.git.own.contains(git));
+        Self {
+            work: work.clone(),
+            index: index.clone(),
+            faith: if own { Faith::Project } else { Faith::Beside },
+        }
+    }
+
+    /// Could this very index have named it before? One that told nothing may have named anything.
+    fn named_before(&self, plan: &SandboxPlan, dir: &Path) -> bool {
+        let named = plan.git.named.get(&self.index);
+        self.faith == Faith::Beside && named.is_none_or(|named| named.contains(dir))
+    }
+
+    /// The index of what it names.
+    fn leads_to(&self, plan: &SandboxPlan, dir: PathBuf, index: PathBuf) -> Self {
+        let own = index.parent().is_some_and(|git| plan.git.own.contains(git));
+        let faith = match self.named_before(plan, &dir) {
+            _ if own => Faith::Project,
+            true => Faith::Beside,
+            false => Faith::Strange,
+        };
+        Self {
+            index,
+            work: Some(dir),
+            faith,
+        }
+    }
+}
+
+/// Does an index tell what git would look into?
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Doubt {
-    None,
-    /// What does not tell is as it was before the run: it names nothing more than it did, but something new may lie there.
+    /// It does not, and is as it was before the run: it names nothing more than it did, but something new may lie there.
     Old,
-    /// One may name anything.
+    /// It may name anything.
     New,
 }
 
-/// From index to index.
-fn follow(plan: &SandboxPlan, ahead: &Ahead, mut todo: Vec<Repository>, out: &mut Disarmed) -> Doubt {
+/// From index to index. Those that do not tell; of the project's one stands for all.
+fn follow(plan: &SandboxPlan, ahead: &Ahead, mut todo: Vec<Source>, out: &mut Disarmed) -> Vec<(Source, Doubt)> {
     let mut seen = BTreeSet::new();
-    let mut doubt = Doubt::None;
-    while let Some(Repository { work, index }) = todo.pop() {
-        if !seen.insert(index.clone()) {
+    let mut doubts: Vec<(Source, Doubt)> = Vec::new();
+    let mut doubtful = |source: &Source, doubt: Doubt| {
+        let same = |known: &&mut (Source, Doubt)| match source.faith {
+            Faith::Project | Faith::Strange => known.0.faith != Faith::Beside,
+            Faith::Beside => known.0.index == source.index,
+        };
+        match doubts.iter_mut().find(same) {
+            Some((_, known)) => *known = doubt.max(*known),
+            None => doubts.push((source.clone(), doubt)),
+        }
+    };
+    while let Some(source) = todo.pop() {
+        if !seen.insert((source.index.clone(), source.faith)) {
             continue;
         }
         if seen.len() > MOST {
-            return Doubt::New;
+            let faith = Faith::Strange;
+            doubtful(&Source { faith, ..source }, Doubt::New);
+            break;
         }
+        let index = &source.index;
         let links = ahead
-            .gitlinks(&index)
-            .filter(|links| links.is_empty() || work.is_some());
-        let of_index = || match ahead.says_the_same(&index) {
+            .gitlinks(index)
+            .filter(|links| links.is_empty() || source.work.is_some());
+        let of_index = || match ahead.says_the_same(index) && source.faith != Faith::Strange {
             true => Doubt::Old,
             false => Doubt::New,
         };
-        let (Some(links), work) = (links, work.unwrap_or_default()) else {
-            doubt = doubt.max(of_index());
+        let Some(links) = links else {
+            doubtful(&source, of_index());
             continue;
         };
-        let named = match ahead.says_the_same(&index) {
-            true => Named::Before,
-            false => Named::Perhaps,
-        };
+        let work = source.work.clone().unwrap_or_default();
         for dir in links.into_iter().map(|link| work.join(link)) {
             // Where the command could not write it has made nothing.
             let Some(tree) = tree_of(plan, &dir) else { continue };
-            match enter(plan, ahead, named, tree, &dir, out) {
+            match enter(plan, ahead, &source, of_index(), (tree, &dir), out) {
                 Entered::Nothing => {}
-                Entered::Index(index) => todo.push(Repository { index, work: Some(dir) }),
+                Entered::Index(index) => todo.push(source.leads_to(plan, dir, index)),
                 Entered::Unclear => {
                     let inside = dir.strip_prefix(tree).unwrap_or(Path::new(""));
                     let old = ahead
                         .since()
                         .is_some_and(|since| settled::way_is_old(tree, inside, since));
-                    doubt = doubt.max(if old { of_index() } else { Doubt::New });
+                    doubtful(&source, if old { of_index() } else { Doubt::New });
                 }
             }
         }
     }
-    doubt
-}
-
-/// Did the index name it before the run?
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Named {
-    Before,
-    Perhaps,
+    doubts
 }
 
 /// What is behind a gitlink.
@@ -132,7 +202,14 @@ enum Entered {
 }
 
 /// Disarms the repository at a gitlink if it is new, and finds its index.
-fn enter(plan: &SandboxPlan, ahead: &Ahead, named: Named, tree: &Path, dir: &Path, out: &mut Disarmed) -> Entered {
+fn enter(
+    plan: &SandboxPlan,
+    ahead: &Ahead,
+    source: &Source,
+    named: Doubt,
+    (tree, dir): (&Path, &Path),
+    out: &mut Disarmed,
+) -> Entered {
     let name = OsStr::new(".git");
     let (Ok(inside), Ok(root)) = (dir.strip_prefix(tree), path::open_exact(tree)) else {
         return Entered::Unclear;
@@ -146,12 +223,12 @@ fn enter(plan: &SandboxPlan, ahead: &Ahead, named: Named, tree: &Path, dir: &Pat
         Err(_) => return Entered::Nothing,
     };
     // Named before, and as it was before: a run that touches nothing has nothing disarmed, however far it lies.
-    if named != Named::Before
+    if named != Doubt::Old
         || !ahead
             .since()
             .is_some_and(|since| settled::is_settled(tree, inside, since))
     {
-        visit(plan, ahead, tree, inside, out);
+        visit(plan, ahead, source, (tree, inside), out);
     }
     let known = plan.git.known.contains(&dir.join(name));
     match path::lstat_at(held.as_fd(), name) {
@@ -179,21 +256,33 @@ fn holds_covers(plan: &SandboxPlan, git: &Path) -> bool {
 }
 
 /// Disarms a repository that git would look into, unless it was looked into before.
-fn visit(plan: &SandboxPlan, ahead: &Ahead, tree: &Path, dir: &Path, out: &mut Disarmed) {
-    let git = tree.join(dir).join(".git");
-    // An old pointer into a git directory whose own arms were covered all the time arms nothing.
-    let covered = || git_dir_of(&tree.join(dir)).is_some_and(|git| holds_covers(plan, &git));
+fn visit(plan: &SandboxPlan, ahead: &Ahead, source: &Source, (tree, dir): (&Path, &Path), out: &mut Disarmed) {
+    let full = tree.join(dir);
+    let git = full.join(".git");
+    let before = source.named_before(plan, &full);
+    // An old pointer arms nothing if the arms of what it leads to were covered all the time, and nobody's but the project's.
+    let covered = || {
+        let target = git_dir_of(&full);
+        target.is_some_and(|git| (before || plan.git.own.contains(&git)) && holds_covers(plan, &git))
+    };
     if ahead.since().is_some_and(|since| settled::is_old_file(&git, since)) && covered() {
         return;
     }
-    // One that was there, but that nothing named until now, may be the work of an earlier run.
-    if !plan.git.known.contains(&git) || plan.git.unlinked.contains(&git) {
+    // One that was there, but into which nothing led until now, may be the work of an earlier run.
+    if !plan.git.known.contains(&git) || (plan.git.unlinked.contains(&git) && !before) {
         disarm::dot_git(tree, dir, out);
     }
 }
 
-/// Every directory of the tree with a `.git`, however deep.
-fn search(plan: &SandboxPlan, tree: &Path, ahead: &Ahead, doubt: Doubt, out: &mut Disarmed) {
+/// Every directory with a `.git` below one in a tree, however deep.
+fn search(
+    plan: &SandboxPlan,
+    ahead: &Ahead,
+    source: &Source,
+    doubt: Doubt,
+    (tree, start): (&Path, &Path),
+    out: &mut Disarmed,
+) {
     let Ok(root) = path::open_exact(tree) else { return };
     let since = ahead.since();
     // Nothing names what was here before and did not name it then.
@@ -202,11 +291,29 @@ fn search(plan: &SandboxPlan, tree: &Path, ahead: &Ahead, doubt: Doubt, out: &mu
         let settled = || since.is_some_and(|since| settled::is_settled(tree, dir, since));
         doubt == Doubt::Old && (known() || settled())
     };
-    let mut todo = vec![PathBuf::new()];
+    let mut todo = vec![start.to_owned()];
     while let Some(dir) = todo.pop() {
         let has_git = list(root.as_fd(), &dir, &mut todo);
-        if has_git && !dir.as_os_str().is_empty() && !is_left(&dir) {
-            visit(plan, ahead, tree, &dir, out);
+        if has_git && dir != start && !is_left(&dir) {
+            visit(plan, ahead, source, (tree, &dir), out);
+        }
+    }
+}
+
+/// Every repository below the top of a tree, whoever made it.
+pub(super) fn nested(tree: &Path, out: &mut Disarmed) {
+    let Ok(root) = Opened::exact(tree, Purpose::List) else {
+        return out.armed.push(tree.to_owned());
+    };
+    let mut todo = vec![PathBuf::new()];
+    let mut looked = 0;
+    while let Some(dir) = todo.pop() {
+        looked += 1;
+        if looked > DIRECTORIES {
+            return out.armed.push(tree.to_owned());
+        }
+        if list(root.as_fd(), &dir, &mut todo) && !dir.as_os_str().is_empty() {
+            disarm::dot_git(tree, &dir, out);
         }
     }
 }

@@ -80,6 +80,25 @@ pub(super) fn is_old_file(path: &Path, since: Since) -> bool {
     tell && fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()) && is_old(path, since)
 }
 
+/// Was this changed since then, as far as its filesystem tells?
+pub(super) fn is_since(path: &Path, since: Duration) -> bool {
+    let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+        return true;
+    };
+    let look = || {
+        let above = path::open_exact(above).ok()?;
+        let elsewhere = dir::habits_of(above.as_fd()).ok()?.0 == Times::Elsewhere;
+        let changed = dir::facts_at(above.as_fd(), name).ok()?.changed;
+        // Some filesystems keep whole seconds only.
+        let since = match changed.subsec_nanos() {
+            0 => Duration::from_secs(since.as_secs()),
+            _ => since,
+        };
+        Some(elsewhere || changed >= since)
+    };
+    look().unwrap_or(true)
+}
+
 /// What is not there is as old as can be.
 fn is_old(path: &Path, since: Since) -> bool {
     fs::symlink_metadata(path).map_or(true, |meta| {

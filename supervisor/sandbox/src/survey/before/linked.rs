@@ -1,0 +1,121 @@
+//! Into which repositories git goes by itself, from the project, before the run.
+//!
+//! A repository that an earlier run has left proves nothing for another: its index, its modules and where its configuration says
+//! that it works are that run's own words. Nor do linked worktrees, whose list in a git directory a command can write.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::super::git;
+use crate::launch::quarantine::MOST;
+use crate::launch::quarantine::gitlinks::gitlinks;
+use crate::plan::Repository;
+
+#[derive(Debug, Default)]
+pub(super) struct Linked {
+    pub(super) unlinked: BTreeSet<PathBuf>,
+    pub(super) own: BTreeSet<PathBuf>,
+    pub(super) named: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+}
+
+/// A git directory, and where it works if that is known.
+type Place = (PathBuf, Option<PathBuf>);
+
+/// `tops` are the trees and where the caller stands, `outside` their git directories elsewhere.
+pub(super) fn find(tops: &[PathBuf], outside: &[PathBuf], nested: &[PathBuf], repositories: &[Repository]) -> Linked {
+    let roots = roots(tops, outside);
+    let mut own: BTreeSet<PathBuf> = roots.iter().map(|(dir, _)| dir.clone()).collect();
+    // A pointer into the project's own modules arms nothing.
+    let is_own = |dir: &Path, own: &BTreeSet<PathBuf>| git::git_dir_of(dir).is_some_and(|git| own.contains(&git));
+    let doubtful: Vec<&PathBuf> = nested
+        .iter()
+        .filter(|dir| !tops.contains(dir) && !is_own(dir, &own))
+        .collect();
+    let mut named = BTreeMap::new();
+    let mut unlinked = BTreeSet::new();
+    if !doubtful.is_empty() {
+        let Some(reached) = reach(roots) else {
+            // Nobody can tell: they count as linked. Every run ends with a search there, so nothing armed is a run's.
+            let dirs = repositories.iter().filter_map(|repository| repository.index.parent());
+            own.extend(dirs.map(Path::to_owned));
+            return Linked { unlinked, own, named };
+        };
+        own = reached.git;
+        let not_linked = doubtful
+            .into_iter()
+            .filter(|dir| !reached.dirs.contains(*dir) && !is_own(dir, &own));
+        unlinked = not_linked
+            .map(|dir| dir.join(".git"))
+            .filter(|git| fs::symlink_metadata(git).is_ok())
+            .collect();
+        for Repository { work, index } in repositories {
+            let known = index.parent().is_some_and(|dir| own.contains(dir));
+            if let (false, Some(work), Some(links)) = (known, work, gitlinks(index)) {
+                let links = links.into_iter().map(|link| work.join(link));
+                named.insert(index.clone(), links.collect());
+            }
+        }
+    }
+    Linked { unlinked, own, named }
+}
+
+/// The git directories of the trees, those that trees lie in, and the modules of all of them.
+fn roots(tops: &[PathBuf], outside: &[PathBuf]) -> Vec<Place> {
+    let of_tops = tops
+        .iter()
+        .filter_map(|top| git::git_dir_of(top).map(|dir| (dir, Some(top.clone()))));
+    let around = tops.iter().flat_map(|top| top.ancestors());
+    let around = around.filter(|dir| git::looks_like_git(dir)).map(Path::to_owned);
+    let others = around.chain(outside.iter().cloned()).map(|dir| {
+        let is_dot_git = dir.file_name().is_some_and(|name| name == ".git");
+        let beside = dir.parent().filter(|_| is_dot_git).map(Path::to_owned);
+        (dir, beside)
+    });
+    // Of two accounts of one directory the last counts, which knows best where it works.
+    let places: Vec<Place> = others.chain(of_tops).collect();
+    let modules: Vec<Place> = places.iter().flat_map(|(dir, _)| modules_of(dir)).collect();
+    modules.into_iter().chain(places).collect()
+}
+
+fn modules_of(dir: &Path) -> Vec<Place> {
+    git::modules(dir).into_iter().map(|module| (module, None)).collect()
+}
+
+#[derive(Debug, Default)]
+struct Reached {
+    git: BTreeSet<PathBuf>,
+    /// What the indexes name.
+    dirs: BTreeSet<PathBuf>,
+}
+
+/// From index to index. `None` if one of them does not tell.
+fn reach(roots: Vec<Place>) -> Option<Reached> {
+    let mut reached = Reached::default();
+    let mut todo = roots;
+    while let Some((dir, work)) = todo.pop() {
+        if !reached.git.insert(dir.clone()) {
+            continue;
+        }
+        if reached.git.len() > MOST {
+            return None;
+        }
+        let links = gitlinks(&dir.join("index"))?;
+        if links.is_empty() {
+            continue;
+        }
+        let work = git::work_of(&dir).or(work)?;
+        for at in links.into_iter().map(|link| work.join(link)) {
+            if let Some(git) = git::git_dir_of(&at) {
+                todo.extend(modules_of(&git));
+                todo.push((git, Some(at.clone())));
+            }
+            reached.dirs.insert(at);
+        }
+    }
+    Some(reached)
+}
+
+#[cfg(test)]
+#[path = "linked_tests.rs"]
+mod tests;
