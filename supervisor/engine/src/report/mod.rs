@@ -17,7 +17,7 @@ use std::time::SystemTime;
 use glee_egress::record::Attempt;
 use glee_egress::report::Report as Served;
 use glee_sandbox::Cause;
-use glee_sandbox::launch::{Client, End, Outcome};
+use glee_sandbox::launch::{self, Client, End, Outcome};
 use glee_sandbox::plan::Workspace;
 use glee_sandbox::receipt::{Receipt, Wish};
 use serde::Serialize;
@@ -84,6 +84,8 @@ pub struct Report {
     pub privileges_removed: Vec<String>,
     /// Trees that could not be looked through for such files.
     pub privileges_unknown: Vec<String>,
+    /// Trees that the host moved or removed while the command ran. What was to be done there at the end was done where they are now.
+    pub moved: Vec<Moved>,
     /// Clauses left out because the machine has nothing for them.
     pub omitted: Vec<String>,
     /// The entry in the audit log that was written before the command started. `null` if there is none.
@@ -161,6 +163,24 @@ pub struct Appeared {
     pub covered: bool,
 }
 
+/// A tree that is not where it was when the command started.
+#[derive(Debug, Serialize)]
+pub struct Moved {
+    pub from: String,
+    /// `null` if it was not found again: nothing that the command may have left there for git was looked for.
+    pub to: Option<String>,
+}
+
+impl Moved {
+    fn of(moved: &launch::Moved) -> Self {
+        let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+        Self {
+            from: text(&moved.from),
+            to: moved.to.as_ref().map(text),
+        }
+    }
+}
+
 impl Report {
     /// A report on something that has not ended (or not begun).
     #[must_use]
@@ -199,6 +219,7 @@ impl Report {
             not_disarmed: Vec::new(),
             privileges_removed: Vec::new(),
             privileges_unknown: Vec::new(),
+            moved: Vec::new(),
             omitted: Vec::new(),
             audit: None,
         }
@@ -291,6 +312,7 @@ impl Report {
         self.not_disarmed = texts(&outcome.not_disarmed);
         self.privileges_removed = texts(&outcome.privileges_removed);
         self.privileges_unknown = texts(&outcome.privileges_unknown);
+        self.moved = outcome.moved.iter().map(Moved::of).collect();
         self.cause = match outcome.cause {
             Some(Cause::Memory) => Some("memory"),
             Some(Cause::Deadline) => Some("deadline"),

@@ -54,7 +54,7 @@ pub fn work(project: &Path, patron: Option<u32>) -> Result<(), Refusal> {
     // Who started us may go, and its terminal with it. Only the leader of a group cannot; it has left already.
     let _ = sys::setsid();
     // Nor does what it had blocked or ignored count here. Who does not read its prompt must not end us.
-    event::reset_signals(&[libc::SIGPIPE]).map_err(Refusal::Worker)?;
+    event::reset_signals(&[libc::SIGPIPE, libc::SIGXFSZ]).map_err(Refusal::Worker)?;
     // One that an endpoint started has its bound, which is not the agents'.
     limits::lift(Resource::Data, endpoint::MEMORY).map_err(Refusal::Worker)?;
     let scene = Scene::find(Some(project))?;

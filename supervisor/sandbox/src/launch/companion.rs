@@ -80,7 +80,15 @@ fn main(plan: &SandboxPlan, socket: OwnedFd, serve: &dyn Serve) -> io::Result<()
     // A session of our own: what is typed at the caller's terminal is not for us.
     process::setsid()?;
     event::reset_signals(&[])?;
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
+    let ignored = [
+        libc::SIGINT,
+        libc::SIGTERM,
+        libc::SIGHUP,
+        libc::SIGQUIT,
+        libc::SIGPIPE,
+        libc::SIGXFSZ,
+    ];
+    for signal in ignored {
         event::ignore(signal);
     }
     process::set_dumpable(false)?;

@@ -10,8 +10,10 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::changes::{self, Crew, Since};
+use super::changes::{self, Crew, Since, Trees};
 use super::outcome::LaunchError;
+use super::places::Places;
+use super::quarantine::{Ahead, Disarmed};
 use super::setids::Mounts;
 use super::{denials, placeholders, quarantine, setids};
 use crate::cgroup::{self, Facts};
@@ -34,6 +36,7 @@ pub(super) struct Janitor<'a> {
     facts: &'a Facts,
     plan: &'a SandboxPlan,
     since: Since,
+    places: &'a Places,
     hired: OnceCell<Hired>,
 }
 
@@ -41,14 +44,16 @@ pub(super) struct Janitor<'a> {
 struct Hired {
     socket: OwnedFd,
     pid: Pid,
+    pidfd: OwnedFd,
 }
 
 impl<'a> Janitor<'a> {
-    pub(super) fn new(facts: &'a Facts, plan: &'a SandboxPlan, since: Since) -> Self {
+    pub(super) fn new(facts: &'a Facts, plan: &'a SandboxPlan, since: Since, places: &'a Places) -> Self {
         Self {
             facts,
             plan,
             since,
+            places,
             hired: OnceCell::new(),
         }
     }
@@ -70,13 +75,17 @@ impl<'a> Janitor<'a> {
         }
         let (ours, theirs) = socket::pair().map_err(named)?;
         match process::clone_into(0, None).map_err(named)? {
-            Side::Parent { pid, .. } => {
-                let _ = self.hired.set(Hired { socket: ours, pid });
+            Side::Parent { pid, pidfd } => {
+                let _ = self.hired.set(Hired {
+                    socket: ours,
+                    pid,
+                    pidfd,
+                });
                 Ok(())
             }
             Side::Child => {
                 drop(ours);
-                wait_and_clean(&theirs, self.facts, self.plan, self.since)
+                self.wait_and_clean(&theirs)
             }
         }
     }
@@ -131,6 +140,15 @@ impl Hired {
     fn tell(&self, word: &[u8], fd: Option<&OwnedFd>) -> io::Result<()> {
         socket::send(self.socket.as_fd(), word, fd.map(AsFd::as_fd))
     }
+
+    /// One that was stopped goes on, and one that does not end is ended: everything is clean, and a run waits for nobody for ever.
+    fn collect(&self) {
+        let _ = process::pidfd_kill(self.pidfd.as_fd(), libc::SIGCONT);
+        if !outlive(Some(&self.pidfd), PATIENCE) {
+            let _ = process::pidfd_kill(self.pidfd.as_fd(), libc::SIGKILL);
+        }
+        let _ = process::wait(self.pid.0, libc::__WALL);
+    }
 }
 
 /// The janitor on its way out. Dropping this removes the groups, lets it go and collects it.
@@ -148,7 +166,7 @@ impl Drop for Leaving {
         if let Some(hired) = &self.hired {
             // One that was killed is only to be collected.
             let _ = hired.tell(b"d", None);
-            let _ = process::wait(hired.pid.0, libc::__WALL);
+            hired.collect();
         }
     }
 }
@@ -162,55 +180,98 @@ fn is_over(socket: &OwnedFd, tree: Option<&OwnedFd>) -> bool {
     }
 }
 
-fn wait_and_clean(socket: &OwnedFd, facts: &Facts, plan: &SandboxPlan, since: Since) -> ! {
-    // A session of our own: what is sent to the supervisor's group or terminal is not for us.
-    let _ = process::setsid();
-    let _ = process::set_name(c"glee-janitor");
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
-        event::ignore(signal);
-    }
-    let number = socket.as_raw_fd().unsigned_abs();
-    let _ = fd::close_range(0, number.saturating_sub(1));
-    let _ = fd::close_range(number + 1, fd::LAST);
-    let mut locks = Vec::new();
-    let (mut tree, mut mounts, mut carrier) = (None, None, None);
-    loop {
-        if mounts.is_some() && is_over(socket, tree.as_ref()) {
-            mounts = None;
+impl Janitor<'_> {
+    /// We are a copy of the supervisor, with the caller's rights.
+    fn wait_and_clean(&self, socket: &OwnedFd) -> ! {
+        let Self {
+            facts,
+            plan,
+            since,
+            places,
+            ..
+        } = self;
+        // A session of our own: what is sent to the supervisor's group or terminal is not for us.
+        let _ = process::setsid();
+        let _ = process::set_name(c"glee-janitor");
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
+            event::ignore(signal);
         }
-        match socket::receive(socket.as_fd(), Wait::Block) {
-            Ok((word, Some(fd))) if word == b"l" => locks.push(fd),
-            Ok((word, Some(fd))) if word == b"t" => tree = Some(fd),
-            Ok((word, Some(fd))) if word == b"c" => carrier = Some(fd),
-            Ok((word, Some(fd))) if word == b"m" => mounts = Some(fd),
-            Ok((word, None)) if word == b"d" => process::exit_now(0),
-            // The supervisor is dead.
-            Ok(_) | Err(_) => break,
+        keep_only(places.numbers().chain([socket.as_raw_fd()]));
+        // A little late perhaps: what the command has changed by then does not count.
+        let ahead = match plan.containment {
+            Containment::Namespaces => Ahead::glance(&plan.git.repositories, *since),
+            Containment::Landlock | Containment::Inherit => Ahead::default(),
+        };
+        let mut locks = Vec::new();
+        let (mut tree, mut mounts, mut carrier) = (None, None, None);
+        loop {
+            if mounts.is_some() && is_over(socket, tree.as_ref()) {
+                mounts = None;
+            }
+            match socket::receive(socket.as_fd(), Wait::Block) {
+                Ok((word, Some(fd))) if word == b"l" => locks.push(fd),
+                Ok((word, Some(fd))) if word == b"t" => tree = Some(fd),
+                Ok((word, Some(fd))) if word == b"c" => carrier = Some(fd),
+                Ok((word, Some(fd))) if word == b"m" => mounts = Some(fd),
+                Ok((word, None)) if word == b"d" => process::exit_now(0),
+                // The supervisor is dead.
+                Ok(_) | Err(_) => break,
+            }
         }
+        // Init ends with the supervisor, and its handle tells when all of the tree has. Removing a placeholder uncovers its
+        // name for whoever is left inside, so everybody must be gone first. Without a handle nothing was started.
+        let is_gone = outlive_tree(tree.as_ref(), plan.containment);
+        if plan.containment == Containment::Namespaces {
+            // At once: git on the host may be next.
+            self.disarm(ahead);
+        }
+        drop(mounts);
+        outlive(carrier.as_ref(), ENGINE);
+        drop(locks);
+        denials::records::put_back();
+        let end = Instant::now() + PATIENCE;
+        while cgroup::any_left(facts) && Instant::now() < end {
+            cgroup::sweep_stale(facts);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        if is_gone {
+            placeholders::sweep(&plan.placeholders, places, Duration::from_secs(1));
+        }
+        process::exit_now(0)
     }
-    // Init ends with the supervisor, and its handle tells when all of the tree has. Removing a placeholder uncovers its
-    // name for whoever is left inside, so everybody must be gone first. Without a handle nothing was started.
-    let is_gone = outlive_tree(tree.as_ref(), plan.containment);
-    if plan.containment == Containment::Namespaces {
-        // At once: git on the host may be next.
-        quarantine::after(plan, &quarantine::Ahead::default());
+
+    /// What the supervisor would have done at the end. What the host did with protected names is known to nobody any more.
+    fn disarm(&self, ahead: Ahead) {
+        let whereabouts = self.places.look();
+        let plan = whereabouts.plan(self.plan);
+        let mut judged = Disarmed::default();
+        for path in self.places.names.replaced(&whereabouts, |_| true) {
+            quarantine::judge(&plan, &path, &mut judged);
+        }
+        quarantine::after(&plan, &ahead.moved(|at| whereabouts.now(at)));
         // Those of now: what root has mounted since then was not seen inside, and a look at it does no harm.
-        let nested = Mounts::read().map(|mounts| mounts.nested(plan)).unwrap_or_default();
-        changes::after(plan, since, &nested, None, Crew::Alone);
+        let nested = Mounts::read().map(|mounts| mounts.nested(&plan)).unwrap_or_default();
+        let trees = Trees {
+            places: self.places,
+            whereabouts: &whereabouts,
+            nested: &nested,
+        };
+        changes::after(self.plan, self.since, trees, None, Crew::Alone);
     }
-    drop(mounts);
-    outlive(carrier.as_ref(), ENGINE);
-    drop(locks);
-    denials::records::put_back();
-    let end = Instant::now() + PATIENCE;
-    while cgroup::any_left(facts) && Instant::now() < end {
-        cgroup::sweep_stale(facts);
-        std::thread::sleep(Duration::from_millis(5));
+}
+
+/// Closes every descriptor but these.
+fn keep_only(numbers: impl Iterator<Item = RawFd>) {
+    let mut kept: Vec<u32> = numbers.map(i32::unsigned_abs).collect();
+    kept.sort_unstable();
+    let mut next = 0;
+    for number in kept {
+        if number > next {
+            let _ = fd::close_range(next, number - 1);
+        }
+        next = number + 1;
     }
-    if is_gone {
-        placeholders::sweep(&plan.placeholders, Duration::from_secs(1));
-    }
-    process::exit_now(0)
+    let _ = fd::close_range(next, fd::LAST);
 }
 
 /// False if somebody is left even then (in a call that the kernel does not break off): the names stay covered.

@@ -10,8 +10,10 @@ pub(crate) mod idmap;
 mod inside;
 mod janitor;
 pub(crate) mod locks;
+mod names;
 mod outcome;
 pub(crate) mod placeholders;
+mod places;
 mod porter;
 pub(crate) mod quarantine;
 mod scout;
@@ -25,6 +27,7 @@ pub mod vessel;
 mod warden;
 mod witness;
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::ops::ControlFlow;
@@ -38,26 +41,29 @@ pub use denials::records::NoRecords;
 pub use denials::{Because, Client, Denied, DeniedKind, Refusals, Subject};
 pub use janitor::Leaving;
 pub use outcome::{Appeared, End, LaunchError, Layers, Outcome};
+pub use places::Moved;
 pub use porter::Porter;
 pub use quarantine::{Quarantine, nested};
 pub use scout::Scout;
 
 use crate::cgroup;
-use crate::plan::{Containment, SandboxPlan};
+use crate::plan::{Containment, Kind, SandboxPlan};
 use crate::seccomp::{self, Arch, Table};
 use crate::sys::event;
 use crate::sys::limits::{self, Resource};
 use crate::sys::term::Size;
 use crate::sys::{fd, path, socket, term};
 use crate::workspace::Layer;
-use changes::{Aftermath, Crew, Since};
+use changes::{Aftermath, Crew, Since, Trees};
 use companion::Companion;
 use denials::records::Records;
 use janitor::Janitor;
 use placeholders::Placeholders;
-use quarantine::Ahead;
+use places::{Places, Whereabouts};
+use quarantine::{Ahead, Disarmed};
 use start::{Building, Child, Ends};
 use vessel::{Carrier, Vessel};
+use warden::Lost;
 use witness::Seen;
 
 /// What the caller brings besides the plan.
@@ -107,7 +113,8 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
     let (ours, theirs) = socket::pair().map_err(|error| LaunchError::step("control socket", error))?;
     denials::records::put_back();
     let facts = cgroup::detect();
-    let janitor = Janitor::new(&facts, plan, since);
+    let places = Places::hold(plan);
+    let janitor = Janitor::new(&facts, plan, since, &places);
     if vessel.is_some() || janitor.is_needed_first() {
         janitor.hire()?;
     }
@@ -131,6 +138,7 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
         since,
         facts: &facts,
         janitor: &janitor,
+        places: &places,
         companion: companion.as_ref(),
         porter,
         judge: judge.filter(|_| changes::concerns(plan)),
@@ -216,16 +224,27 @@ fn guarded(
         drop(rest.domain);
         outcome.refusals = records.finish(outcome.refusals);
     }
+    let whereabouts = caller.places.look();
     if plan.containment == Containment::Namespaces {
-        let found = quarantine::after(plan, &ahead);
-        outcome.set_aside.extend(found.aside);
-        outcome.not_disarmed.extend(found.armed);
+        let found = disarm(plan, &rest.lost, ahead, caller.places, &whereabouts);
+        outcome.set_aside = found.aside;
+        outcome.not_disarmed = found.armed;
     }
     let asked = before.as_ref().zip(caller.judge);
     let found = match witness.as_ref().map(|witness| witness.ask(plan, rest.asked)) {
         Some(Seen::Nothing) => Aftermath::default(),
-        Some(Seen::Perhaps) | None => changes::after(plan, caller.since, &nested, asked, Crew::Several),
+        Some(Seen::Perhaps) | None => {
+            let here = |(at, kind): (PathBuf, Kind)| Some((whereabouts.now(&at)?, kind));
+            let trees = Trees {
+                places: caller.places,
+                whereabouts: &whereabouts,
+                nested: &nested.into_iter().filter_map(here).collect::<Vec<_>>(),
+            };
+            changes::after(plan, caller.since, trees, asked, Crew::Several)
+        }
     };
+    supervise::tell_moved(&whereabouts.moved);
+    outcome.moved = whereabouts.moved;
     outcome.changes = found.changes;
     outcome.privileges_removed = found.stripped;
     outcome.privileges_unknown = found.not_stripped;
@@ -238,6 +257,21 @@ fn guarded(
         Some((vessel, _)) => vessel.missing_limits(),
     };
     Ok((outcome, groups.group.hand_over()))
+}
+
+/// Disarms what the run has made, where the trees are now.
+fn disarm(plan: &SandboxPlan, lost: &Lost, ahead: Ahead, places: &Places, whereabouts: &Whereabouts) -> Disarmed {
+    let present = whereabouts.plan(plan);
+    let mut found = Disarmed::default();
+    let mut names: BTreeSet<PathBuf> = lost.removed.iter().filter_map(|at| whereabouts.now(at)).collect();
+    names.extend(places.names.replaced(whereabouts, |at| lost.doubtful.contains(at)));
+    for path in names {
+        quarantine::judge(&present, &path, &mut found);
+    }
+    let after = quarantine::after(&present, &ahead.moved(|at| whereabouts.now(at)));
+    found.aside.extend(after.aside);
+    found.armed.extend(after.armed);
+    found
 }
 
 /// Pipes behind 0, 1 and 2 become the sandbox user's, who could else not open them again through `/dev/stdout`.
@@ -266,6 +300,7 @@ pub(crate) struct Caller<'a> {
     since: Since,
     facts: &'a cgroup::Facts,
     janitor: &'a Janitor<'a>,
+    places: &'a Places,
     companion: Option<&'a Companion>,
     porter: Option<&'a dyn Porter>,
     judge: Option<&'a dyn Judge>,

@@ -10,6 +10,7 @@ use crate::launch::changes::Changes;
 use crate::launch::denials::Refusals;
 use crate::launch::denials::records::NoRecords;
 use crate::launch::placeholders::Unprotected;
+use crate::launch::places::Moved;
 use crate::launch::stdio::WayOut;
 use crate::receipt::Receipt;
 use crate::sys::process::Usage;
@@ -76,6 +77,8 @@ pub struct Outcome {
     pub privileges_removed: Vec<PathBuf>,
     /// Trees that could not be looked through for such files.
     pub privileges_unknown: Vec<PathBuf>,
+    /// Trees that the host moved meanwhile.
+    pub moved: Vec<Moved>,
     /// What the run changed where it could write, if anybody asked.
     pub changes: Option<Changes>,
     pub layers: Layers,

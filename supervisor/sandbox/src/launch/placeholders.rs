@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::locks::DirLock;
+use super::places::Places;
 use crate::plan::{Placeholder, PlaceholderKind};
 use crate::sys::opened::{Opened, Purpose};
 use crate::sys::{fd, path};
@@ -78,8 +79,9 @@ impl Placeholders {
             self.dirs.insert(placeholder.dir.clone(), dir);
         }
         if let Some(dir) = self.dirs.get_mut(&placeholder.dir) {
-            create(dir.fd.as_fd(), &placeholder.name, placeholder.kind, &mut dir.socket)?;
+            // First: on a full disk a file is made and then not written.
             dir.names.push((placeholder.name.clone(), placeholder.kind));
+            create(dir.fd.as_fd(), &placeholder.name, placeholder.kind, &mut dir.socket)?;
         }
         Ok(())
     }
@@ -109,14 +111,14 @@ impl Placeholders {
 /// Removes what a dead supervisor left, unless another run relies on it.
 ///
 /// A dying process closes its descriptors one after the other: its lock may outlive the pipe that told of its death.
-pub(crate) fn sweep(list: &[Placeholder], patience: Duration) {
+pub(super) fn sweep(list: &[Placeholder], places: &Places, patience: Duration) {
     let end = Instant::now() + patience;
     let mut dirs: BTreeMap<&Path, Vec<&Placeholder>> = BTreeMap::new();
     for placeholder in list {
         dirs.entry(&placeholder.dir).or_default().push(placeholder);
     }
     for (dir, placeholders) in dirs {
-        let Ok(dir) = Opened::exact(dir, Purpose::Change) else {
+        let Ok(dir) = places.get(dir).and_then(|held| Opened::held(held, Purpose::Change)) else {
             continue;
         };
         let Ok(lock) = DirLock::alone(dir.as_fd(), end) else {
@@ -133,8 +135,12 @@ pub(crate) fn sweep(list: &[Placeholder], patience: Duration) {
 fn create(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind, socket: &mut Option<OwnedFd>) -> io::Result<()> {
     let made = match text_of(kind) {
         None => create_socket(dir, name, socket),
-        Some(text) => path::create_at(dir, Path::new(name), 0o444)
-            .and_then(|file| fd::write(file.as_fd(), text.as_bytes()).map(drop)),
+        Some(text) => path::create_at(dir, Path::new(name), 0o444).and_then(|file| {
+            match fd::write(file.as_fd(), text.as_bytes())? {
+                written if written == text.len() => Ok(()),
+                _ => Err(io::ErrorKind::StorageFull.into()),
+            }
+        }),
     };
     match made {
         // Another run's, or one that came into being meanwhile: it is covered all the same.
@@ -225,10 +231,10 @@ pub(crate) fn is_placeholder(path: &Path) -> Option<PlaceholderKind> {
 fn is_ours(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind) -> bool {
     match text_of(kind) {
         None => path::lstat_at(dir, name).is_ok_and(|stat| stat.is_placeholder_socket()),
-        // Empty: whoever made it was killed before it could write. Git itself writes neither file without a content.
+        // Not whole: whoever made it was killed before it had written, or had no room. Git itself writes neither file so.
         Some(text) => {
             path::lstat_at(dir, name).is_ok_and(|stat| stat.is_unwritable_file())
-                && path::read_small_at(dir, name).is_ok_and(|found| found.is_empty() || found == text.as_bytes())
+                && path::read_small_at(dir, name).is_ok_and(|found| text.as_bytes().starts_with(&found))
         }
     }
 }
@@ -239,3 +245,7 @@ fn remove_if_ours(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind) {
         let _ = path::unlink_at(dir, name);
     }
 }
+
+#[cfg(test)]
+#[path = "placeholders_tests.rs"]
+mod tests;

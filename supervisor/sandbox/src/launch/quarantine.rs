@@ -19,6 +19,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 pub(super) use ahead::Ahead;
+pub(super) use disarm::is_arm;
 pub(super) use reach::after;
 
 use super::changes::Since;

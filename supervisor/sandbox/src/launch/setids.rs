@@ -132,9 +132,9 @@ impl Strip {
         }
     }
 
-    /// A tree that is a single file.
-    pub(super) fn single(&mut self, at: &Path, since: Since) {
-        match path::open_exact(at).and_then(|file| self.judge(&file, since)) {
+    /// A tree that is a single file, which lies or lay at `at`.
+    pub(super) fn single(&mut self, file: io::Result<OwnedFd>, at: &Path, since: Since) {
+        match file.and_then(|file| self.judge(&file, since)) {
             Ok(true) => self.stripped.push(at.to_owned()),
             Ok(false) => {}
             Err(_) => self.failed = true,

@@ -7,18 +7,19 @@ mod signals;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+pub(super) use ending::tell_moved;
 use listening::Domain;
 pub(super) use listening::{Asked, Rest};
 pub(super) use signals::signals;
 
+use super::Caller;
 use super::companion::Companion;
 use super::denials::{Denials, Refusals};
 use super::outcome::{LaunchError, Layers, Outcome};
 use super::porter::Lodge;
 use super::start::Child;
 use super::terminal::Relay;
-use super::warden::Warden;
-use super::{Caller, quarantine};
+use super::warden::{Lost, Warden};
 use crate::cgroup::Group;
 use crate::control::{Cause, Order, Report};
 use crate::plan::{Records, SandboxPlan};
@@ -124,8 +125,9 @@ pub(super) fn watch(
         Ok(usage) => usage,
         Err(error) => supervisor.break_off(error).map(|()| supervisor.usage)?,
     };
-    let rest = supervisor.rest();
-    supervisor.finish(usage, started).map(|outcome| (outcome, rest))
+    let (domain, asked) = supervisor.rest();
+    let (outcome, lost) = supervisor.finish(usage, started)?;
+    Ok((outcome, Rest { domain, asked, lost }))
 }
 
 impl Supervisor<'_> {
@@ -319,7 +321,7 @@ impl Supervisor<'_> {
         self.order(Order::Signal(libc::SIGCONT));
     }
 
-    fn finish(mut self, usage: Usage, started: Instant) -> Result<Outcome, LaunchError> {
+    fn finish(mut self, usage: Usage, started: Instant) -> Result<(Outcome, Lost), LaunchError> {
         if let Some(relay) = &mut self.relay {
             relay.finish();
         }
@@ -333,9 +335,6 @@ impl Supervisor<'_> {
         let verdict = self.group.cause_of_death();
         let (end, cause) = self.ending();
         let (appeared, unwatched, lost) = self.child.warden.take().map(Warden::finish).unwrap_or_default();
-        let mut found = quarantine::Disarmed::default();
-        lost.iter()
-            .for_each(|path| quarantine::judge(self.plan, path, &mut found));
         // One that is dead or stuck already is not waited for again.
         let noted = match self.denials.take() {
             Some(denials) if !self.unheard => denials.finish(),
@@ -347,15 +346,16 @@ impl Supervisor<'_> {
             lost: 1,
             ..Refusals::default()
         });
-        Ok(Outcome {
+        let outcome = Outcome {
             end,
             appeared,
             unwatched,
-            set_aside: found.aside,
-            not_disarmed: found.armed,
+            set_aside: Vec::new(),
+            not_disarmed: Vec::new(),
             served: None,
             privileges_removed: Vec::new(),
             privileges_unknown: Vec::new(),
+            moved: Vec::new(),
             changes: None,
             cause,
             out_of_memory: verdict.out_of_memory() || cause == Some(Cause::Memory),
@@ -375,6 +375,7 @@ impl Supervisor<'_> {
                 cgroup: self.group.holds().map(|c| c.name()).collect(),
                 missing_limits: Vec::new(),
             },
-        })
+        };
+        Ok((outcome, lost))
     }
 }

@@ -29,6 +29,17 @@ const MOST: usize = 1000;
 /// How often a new directory is searched. Who makes directories faster than that is seen by the watches on those before.
 const SEARCHES: u32 = 8;
 
+/// More than a full queue of the longest names takes.
+const LAST_READS: u32 = 256;
+
+/// Protected names that the host removed while the command ran.
+#[derive(Debug, Default)]
+pub(super) struct Lost {
+    pub(super) removed: BTreeSet<PathBuf>,
+    /// Of these nobody was told all.
+    pub(super) doubtful: BTreeSet<PathBuf>,
+}
+
 /// The top of a tree of the host.
 fn root_of(step: &MountStep) -> Option<&PathBuf> {
     if let MountStep::Bind { at, .. } = step {
@@ -64,6 +75,8 @@ pub(super) struct Warden {
     appeared: Vec<Appeared>,
     /// Protected names that the host removed.
     lost: BTreeSet<PathBuf>,
+    /// There were changes that nobody was told of.
+    forgetful: bool,
     /// The directories that are watched, by path.
     ids: BTreeMap<PathBuf, WatchId>,
     /// Directories that could not be watched, for the report.
@@ -89,6 +102,7 @@ impl Warden {
             namespaces,
             appeared: Vec::new(),
             lost: BTreeSet::new(),
+            forgetful: false,
             ids: BTreeMap::new(),
             blind: BTreeSet::new(),
             roots: plan.mounts.iter().filter_map(root_of).cloned().collect(),
@@ -119,9 +133,29 @@ impl Warden {
         self.inotify.as_fd()
     }
 
-    /// What appeared, what was not watched, and the protected names that the host removed.
-    pub(super) fn finish(self) -> (Vec<Appeared>, Vec<PathBuf>, BTreeSet<PathBuf>) {
-        (self.appeared, self.blind.into_iter().collect(), self.lost)
+    /// What appeared, what was not watched, and the protected names that the host removed. Nothing of the sandbox may be left.
+    pub(super) fn finish(mut self) -> (Vec<Appeared>, Vec<PathBuf>, Lost) {
+        // What was not told yet. There is nobody left to cover anything for.
+        for _ in 0..LAST_READS {
+            let changes = self.inotify.read().unwrap_or_default();
+            if changes.is_empty() {
+                break;
+            }
+            for change in changes {
+                match change {
+                    Change::Overflow => self.forgetful = true,
+                    Change::Vanished { dir, name, is_dir } => self.vanished(dir, &name, is_dir),
+                    Change::Appeared { .. } | Change::Forgotten { .. } => {}
+                }
+            }
+        }
+        let unseen = |path: &Path| path.parent().is_some_and(|dir| self.blind.contains(dir));
+        let doubtful = self.names.keys().filter(|path| self.forgetful || unseen(path));
+        let lost = Lost {
+            doubtful: doubtful.cloned().collect(),
+            removed: self.lost,
+        };
+        (self.appeared, self.blind.into_iter().collect(), lost)
     }
 
     /// Watches what is at this path now: a directory that was made anew or moved is another one. True if it was not known.
@@ -208,6 +242,7 @@ impl Warden {
         for change in changes {
             match change {
                 Change::Overflow => {
+                    self.forgetful = true;
                     let dirs: Vec<PathBuf> = self.dirs.values().cloned().collect();
                     dirs.iter().for_each(|dir| self.enter(dir));
                 }
@@ -237,13 +272,11 @@ impl Warden {
         if is_dir {
             self.forget(&full);
         }
-        if self
-            .names
-            .get(&full)
-            .is_some_and(|(response, _)| *response == Response::Protect)
-        {
-            self.lost.insert(full);
-        }
+        // With a directory goes what lies in it.
+        let below = self.names.range(full.clone()..);
+        let gone = below.take_while(|(path, _)| path.starts_with(&full));
+        let protected = gone.filter(|(_, (response, _))| *response == Response::Protect);
+        self.lost.extend(protected.map(|(path, _)| path.clone()));
     }
 
     /// Covers `full` if a rule says so. True if it did.

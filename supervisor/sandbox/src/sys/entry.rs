@@ -1,8 +1,8 @@
 //! The start of the program, without the language's own start-up code: that reads the whole memory map of the process to know
 //! where its stack ends, at each start of a sandbox.
 //!
-//! What of it matters is done here: no descriptor below 3 is free, a broken pipe is an error and no signal, and what was printed
-//! is written at the end. A stack that overflows ends the process by its signal, without a message.
+//! What of it matters is done here: no descriptor below 3 is free, a broken pipe and a full `ulimit -f` are errors and no signals,
+//! and what was printed is written at the end. A stack that overflows ends the process by its signal, without a message.
 
 use super::{event, fd};
 
@@ -13,6 +13,8 @@ pub fn run(main: fn() -> u8) -> ! {
         std::process::abort();
     }
     event::ignore(libc::SIGPIPE);
+    // A file that may not grow any more (`ulimit -f`) is an error, too.
+    event::ignore(libc::SIGXFSZ);
     std::process::exit(i32::from(main()))
 }
 

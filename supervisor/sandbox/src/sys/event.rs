@@ -178,10 +178,10 @@ pub fn stop_self() -> io::Result<()> {
 
 /// Signals that the caller of this program had ignored (as `nohup` does), and that must stay so.
 ///
-/// SIGPIPE is left out: we ignore it ourselves, whatever the caller wanted.
+/// SIGPIPE and SIGXFSZ are left out: we ignore them ourselves, whatever the caller wanted.
 #[must_use]
 pub fn ignored_signals() -> Vec<libc::c_int> {
     (1..32)
-        .filter(|signal| *signal != libc::SIGPIPE && is_ignored(*signal))
+        .filter(|signal| !matches!(*signal, libc::SIGPIPE | libc::SIGXFSZ) && is_ignored(*signal))
         .collect()
 }

@@ -38,10 +38,10 @@ struct Share {
     then: Then,
 }
 
-/// Looks through everything in `tree`.
-pub(super) fn look<'a>(tree: &Path, mut look: Look<'a>, crew: Crew) -> Look<'a> {
+/// Looks through everything in `top`, which lies or lay at `tree`.
+pub(super) fn look<'a>(top: io::Result<OwnedFd>, tree: &Path, mut look: Look<'a>, crew: Crew) -> Look<'a> {
     let then = look.memory.map_or(Then::NotAsked, |_| Then::Known(Names::top()));
-    let Ok(top) = path::open_dir_exact(tree) else {
+    let Ok(top) = top else {
         look.unreadable(tree, then);
         return look;
     };

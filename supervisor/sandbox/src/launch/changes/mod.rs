@@ -14,13 +14,15 @@ mod walk;
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::os::fd::AsFd;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 pub(super) use crew::Crew;
 pub use rows::{Change, Changed, Changes, Doubt, Found, Judge, Verdict};
 pub(super) use since::Since;
 
+use super::places::{Places, Whereabouts};
 use super::setids::{self, Strip};
 use crate::plan::{Access, Kind, MountStep, SandboxPlan};
 use crate::sys::dir::{self, DirNumbers, Facts, FileKind, Times};
@@ -30,7 +32,7 @@ use before::Names;
 use rows::Pending;
 
 /// The trees in which the command can create names. None of them lies in another.
-fn trees(plan: &SandboxPlan) -> Vec<&Path> {
+pub(super) fn trees(plan: &SandboxPlan) -> Vec<&Path> {
     let all = &plan.git.trees;
     let inner = |tree: &&PathBuf| !all.iter().any(|other| *tree != other && tree.starts_with(other));
     let mut tops: Vec<&Path> = all.iter().filter(inner).map(PathBuf::as_path).collect();
@@ -126,60 +128,90 @@ pub(in crate::launch) struct Aftermath {
 }
 
 impl Aftermath {
-    fn take(&mut self, tree: &Path, strip: Option<Strip>) {
+    /// Says where things are now.
+    fn take(&mut self, tree: &Path, strip: Option<Strip>, whereabouts: &Whereabouts) {
         let Some(strip) = strip else { return };
-        self.stripped.extend(strip.stripped);
+        let now = |at: &Path| whereabouts.now(at).unwrap_or_else(|| at.to_owned());
+        self.stripped.extend(strip.stripped.iter().map(|at| now(at)));
         if strip.failed {
-            self.not_stripped.push(tree.to_owned());
+            self.not_stripped.push(now(tree));
         }
     }
 }
 
-/// Looks at the trees after the run. Nothing of the sandbox may be left.
+/// The trees as they are when the run has ended.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::launch) struct Trees<'a> {
+    pub(in crate::launch) places: &'a Places,
+    pub(in crate::launch) whereabouts: &'a Whereabouts,
+    /// Mounts in those that the command wrote as another owner, by the paths that they have now.
+    pub(in crate::launch) nested: &'a [(PathBuf, Kind)],
+}
+
+/// Looks at the trees after the run. Nothing of the sandbox may be left. What is listed of a tree that was moved has the name that
+/// the command knew.
 pub(super) fn after(
     plan: &SandboxPlan,
     since: Since,
-    nested: &[(PathBuf, Kind)],
+    trees: Trees<'_>,
     asked: Option<(&Before, &dyn Judge)>,
     crew: Crew,
 ) -> Aftermath {
     let since = since.corrected();
+    let Trees {
+        places,
+        whereabouts,
+        nested,
+    } = trees;
     let mut found = Aftermath::default();
-    let nested = nested.iter().map(|(at, kind)| (at.as_path(), *kind));
-    let mut privileged: Vec<(&Path, Kind)> = setids::trees(plan).chain(nested).collect();
+    let mut privileged: Vec<(&Path, Kind)> = setids::trees(plan).collect();
     if let Some((before, judge)) = asked {
-        found.changes = Some(compare(plan, since, before, judge, |tree, memory| {
+        found.changes = Some(compare(plan, since, before, (judge, places), |tree, memory| {
             // One walk serves both.
             let here = |one: &(&Path, Kind)| *one == (tree, Kind::Dir);
-            let strip = privileged.iter().any(here).then(|| Strip::new(habits_in(tree).0));
+            let strip = privileged.iter().any(here).then(|| Strip::new(memory.times));
             privileged.retain(|one| !here(one));
-            let mut look = crew::look(tree, Look::new(since, Some(memory), strip), crew);
-            found.take(tree, look.strip.take());
+            let mut look = crew::look(places.dir(tree), tree, Look::new(since, Some(memory), strip), crew);
+            found.take(tree, look.strip.take(), whereabouts);
             look
         }));
     }
     for (tree, kind) in privileged {
-        let mut strip = Strip::new(habits_in(tree).0);
-        match kind {
-            Kind::Dir => {
-                let look = crew::look(tree, Look::new(since, None, Some(strip)), crew);
-                found.take(tree, look.strip);
-            }
-            Kind::File => {
-                strip.single(tree, since);
-                found.take(tree, Some(strip));
-            }
-        }
+        let held = places.get(tree);
+        let strip = strip(held, places.dir(tree), (tree, kind), since, crew);
+        found.take(tree, strip, whereabouts);
+    }
+    for (at, kind) in nested {
+        let strip = strip(path::open_exact(at), path::open_dir_exact(at), (at, *kind), since, crew);
+        found.take(at, strip, &Whereabouts::default());
     }
     found.stripped.sort();
     found
+}
+
+/// Looks for privileges only.
+fn strip(
+    held: io::Result<OwnedFd>,
+    top: io::Result<OwnedFd>,
+    (tree, kind): (&Path, Kind),
+    since: Since,
+    crew: Crew,
+) -> Option<Strip> {
+    let mut strip = Strip::new(habits(held.as_ref().ok()).0);
+    match kind {
+        Kind::Dir => crew::look(top, tree, Look::new(since, None, Some(strip)), crew).strip,
+        Kind::File => {
+            strip.single(held, tree, since);
+            Some(strip)
+        }
+    }
 }
 
 fn compare<'m>(
     plan: &SandboxPlan,
     since: Since,
     before: &'m Before,
-    judge: &'m dyn Judge,
+    (judge, places): (&'m dyn Judge, &Places),
     mut through: impl for<'l> FnMut(&'l Path, Memory<'l>) -> Look<'l>,
 ) -> Changes {
     let ours: HashSet<PathBuf> = plan.placeholders.iter().map(|p| p.dir.join(&p.name)).collect();
@@ -195,7 +227,7 @@ fn compare<'m>(
                 continue;
             }
         };
-        let (times, numbers) = habits_in(tree);
+        let (times, numbers) = habits(places.get(tree).as_ref().ok());
         if let Some(doubt) = doubtful(times) {
             changes.doubt(tree, doubt);
         }
@@ -244,7 +276,7 @@ fn doubtful(times: Times) -> Option<Doubt> {
 }
 
 /// What the filesystem of a tree is like. Who cannot be asked is not believed.
-fn habits_in(tree: &Path) -> (Times, DirNumbers) {
-    let habits = path::open_exact(tree).and_then(|top| dir::habits_of(top.as_fd()));
+fn habits(tree: Option<&OwnedFd>) -> (Times, DirNumbers) {
+    let habits = tree.and_then(|top| dir::habits_of(top.as_fd()).ok());
     habits.unwrap_or((Times::Elsewhere, DirNumbers::Kept))
 }

@@ -49,6 +49,32 @@ impl Ahead {
         }
     }
 
+    /// As `read`, without what is in them: for who may never need it.
+    pub(in crate::launch) fn glance(repositories: &[Repository], since: Since) -> Self {
+        let look = |index: &Path| {
+            let file = path::open_held(index).ok()?;
+            let tell = dir::habits_of(file.as_fd()).ok()?.0 == Times::Tell;
+            dir::facts_at(file.as_fd(), OsStr::new("")).ok().filter(|_| tell)
+        };
+        let known = repositories.iter().filter_map(|repository| {
+            let index = &repository.index;
+            look(index).map(|found| (index.clone(), (found, None)))
+        });
+        Self {
+            known: known.collect(),
+            since: Some(since),
+        }
+    }
+
+    /// The same by the paths at which the indexes lie now.
+    pub(in crate::launch) fn moved(self, now: impl Fn(&Path) -> Option<PathBuf>) -> Self {
+        let known = self.known.into_iter();
+        Self {
+            known: known.filter_map(|(index, found)| Some((now(&index)?, found))).collect(),
+            since: self.since,
+        }
+    }
+
     /// The gitlinks of an index as it is now.
     pub(super) fn gitlinks(&self, index: &Path) -> Option<Vec<PathBuf>> {
         self.unchanged(index).or_else(|| gitlinks(index))

@@ -104,7 +104,7 @@ pub(super) fn bare(tree: &Path, out: &mut Disarmed) {
 }
 
 /// Is this a name in a git directory by which one could make git run or read something?
-pub(super) fn is_arm(name: &OsStr) -> bool {
+pub(in crate::launch) fn is_arm(name: &OsStr) -> bool {
     let mut arms = POINTERS.iter().chain(&HOLDERS).chain(&["config"]);
     arms.any(|arm| {
         name.as_encoded_bytes()

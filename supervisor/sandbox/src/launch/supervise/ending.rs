@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use super::{Supervisor, Timeout};
 use crate::control::{Cause, Order};
 use crate::launch::outcome::End;
+use crate::launch::places::Moved;
 use crate::plan::Containment;
 use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Change};
@@ -21,6 +22,23 @@ pub(super) fn tell(words: fmt::Arguments<'_>) {
     let ready = event::poll(&[(Some(stderr.as_fd()), Want::Write)], Some(Duration::ZERO));
     if ready.is_ok_and(|list| list.iter().any(|end| end.writable)) {
         let _ = writeln!(stderr.lock(), "glee-supervisor: {words}\r");
+    }
+}
+
+/// The host moved what the command worked on: what was to be done there at the end was done, or not, somewhere else.
+pub(in crate::launch) fn tell_moved(moved: &[Moved]) {
+    for Moved { from, to } in moved {
+        let from = from.display();
+        match to {
+            Some(to) => tell(format_args!(
+                "`{from}` was moved to `{}` while the command ran: what the command left was looked for there",
+                to.display()
+            )),
+            None => tell(format_args!(
+                "`{from}` was moved or removed while the command ran, and is not found: hooks, configuration and links that the \
+                 command may have left for git were not looked for"
+            )),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::Supervisor;
 use super::ending::tell;
 use crate::launch::denials::{self, Denials};
 use crate::launch::outcome::LaunchError;
+use crate::launch::warden::Lost;
 use crate::receipt::{Answer, Receipt};
 
 /// A file that was opened in the sandbox's Landlock domain, and keeps that alive although nobody is left in it: the kernel says its
@@ -35,18 +36,17 @@ pub(in crate::launch) enum Asked {
 pub(in crate::launch) struct Rest {
     pub(in crate::launch) domain: Option<Domain>,
     pub(in crate::launch) asked: Asked,
+    pub(in crate::launch) lost: Lost,
 }
 
 impl Supervisor<'_> {
-    pub(super) fn rest(&mut self) -> Rest {
-        Rest {
-            domain: self.domain.take(),
-            // No call that the filter asks about goes on before there is a listener.
-            asked: match self.denials {
-                None => Asked::Nothing,
-                Some(_) => Asked::Something,
-            },
-        }
+    pub(super) fn rest(&mut self) -> (Option<Domain>, Asked) {
+        // No call that the filter asks about goes on before there is a listener.
+        let asked = match self.denials {
+            None => Asked::Nothing,
+            Some(_) => Asked::Something,
+        };
+        (self.domain.take(), asked)
     }
 
     /// Answers a call of a canary. One of the command is for the listener, which is started for it if there is none yet.

@@ -72,7 +72,15 @@ fn settle(line: &Line) -> io::Result<()> {
     // The engine's files are not the caller's.
     path::umask(0o022);
     event::reset_signals(&[])?;
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
+    let ignored = [
+        libc::SIGINT,
+        libc::SIGTERM,
+        libc::SIGHUP,
+        libc::SIGQUIT,
+        libc::SIGPIPE,
+        libc::SIGXFSZ,
+    ];
+    for signal in ignored {
         event::ignore(signal);
     }
     let number = line.0.as_raw_fd().unsigned_abs();

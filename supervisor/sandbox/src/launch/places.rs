@@ -1,0 +1,170 @@
+//! The trees that the command writes, held from before the run: the host may move them meanwhile, or put others in their place.
+//!
+//! What is done at the end is done in what is held, wherever it lies by then. INVARIANT: nothing that lies at the old path of a
+//! tree, and is not that tree, is touched for it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+use std::path::{Path, PathBuf};
+
+use super::names::Names;
+use super::{changes, setids};
+use crate::plan::{Containment, MountStep, Repository, SandboxPlan};
+use crate::sys::path;
+
+/// A tree that is not where it was before the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moved {
+    pub from: PathBuf,
+    /// `None` if it was deleted, or lies where it cannot be seen.
+    pub to: Option<PathBuf>,
+}
+
+/// What is known of the host before the run, and held.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// None of them lies in another.
+    tops: Vec<PathBuf>,
+    /// With them trees within trees, single files, and the directories of placeholders.
+    held: BTreeMap<PathBuf, OwnedFd>,
+    pub(super) names: Names,
+}
+
+impl Places {
+    /// Nothing of the run may have started.
+    pub(super) fn hold(plan: &SandboxPlan) -> Self {
+        match plan.containment {
+            Containment::Namespaces => {}
+            Containment::Landlock | Containment::Inherit => return Self::default(),
+        }
+        let tops: Vec<PathBuf> = changes::trees(plan).into_iter().map(Path::to_owned).collect();
+        let owned = setids::trees(plan).map(|(tree, _)| tree);
+        let placeholders = plan.placeholders.iter().map(|placeholder| placeholder.dir.as_path());
+        let mut held = BTreeMap::new();
+        for at in tops.iter().map(PathBuf::as_path).chain(owned).chain(placeholders) {
+            // What cannot be opened is not there for the sandbox either.
+            if !held.contains_key(at)
+                && let Ok(found) = path::open_exact(at)
+            {
+                held.insert(at.to_owned(), found);
+            }
+        }
+        let names = Names::read(plan);
+        Self { tops, held, names }
+    }
+
+    pub(super) fn numbers(&self) -> impl Iterator<Item = RawFd> {
+        self.held.values().map(AsRawFd::as_raw_fd)
+    }
+
+    /// What lay there before the run.
+    pub(super) fn held(&self, at: &Path) -> Option<BorrowedFd<'_>> {
+        self.held.get(at).map(AsFd::as_fd)
+    }
+
+    /// The same, as a handle of its own.
+    pub(super) fn get(&self, at: &Path) -> io::Result<OwnedFd> {
+        let held = self.held(at).ok_or(io::ErrorKind::NotFound)?;
+        held.try_clone_to_owned()
+    }
+
+    /// The same, a directory open for reading.
+    pub(super) fn dir(&self, at: &Path) -> io::Result<OwnedFd> {
+        let held = self.held(at).ok_or(io::ErrorKind::NotFound)?;
+        path::open_dir_beneath(held, Path::new("."))
+    }
+
+    /// Where the trees are by now.
+    pub(super) fn look(&self) -> Whereabouts {
+        let moved = self.tops.iter().filter_map(|top| {
+            let to = match self.held(top) {
+                Some(held) if leads_to(top, held) => return None,
+                Some(held) => fs::read_link(format!("/proc/self/fd/{}", held.as_raw_fd()))
+                    .ok()
+                    .filter(|to| leads_to(to, held)),
+                None => None,
+            };
+            let from = top.clone();
+            Some(Moved { from, to })
+        });
+        Whereabouts { moved: moved.collect() }
+    }
+}
+
+fn leads_to(at: &Path, held: BorrowedFd<'_>) -> bool {
+    let found = path::open_exact(at).and_then(|found| path::lstat_at(found.as_fd(), OsStr::new("")));
+    let ours = path::lstat_at(held, OsStr::new(""));
+    matches!((found, ours), (Ok(found), Ok(ours)) if (found.dev, found.ino) == (ours.dev, ours.ino))
+}
+
+/// Which trees are not where they were.
+#[derive(Debug, Default)]
+pub(super) struct Whereabouts {
+    pub(super) moved: Vec<Moved>,
+}
+
+impl Whereabouts {
+    /// Where a path of before leads by now. `None` in a tree that is not found.
+    pub(super) fn now(&self, at: &Path) -> Option<PathBuf> {
+        for Moved { from, to } in &self.moved {
+            let Ok(inside) = at.strip_prefix(from) else { continue };
+            let to = to.as_ref()?;
+            return Some(if inside.as_os_str().is_empty() {
+                to.clone()
+            } else {
+                to.join(inside)
+            });
+        }
+        Some(at.to_owned())
+    }
+
+    /// The plan of a run that would begin with the trees where they are now. One that is not found is not in it.
+    pub(super) fn plan(&self, plan: &SandboxPlan) -> SandboxPlan {
+        let mut plan = plan.clone();
+        if self.moved.is_empty() {
+            return plan;
+        }
+        let git = &mut plan.git;
+        for dirs in [&mut git.trees, &mut git.fresh, &mut git.not_bare] {
+            *dirs = dirs.iter().filter_map(|at| self.now(at)).collect();
+        }
+        for names in [&mut git.known, &mut git.unlinked] {
+            *names = names.iter().filter_map(|at| self.now(at)).collect();
+        }
+        let links = git.links.iter();
+        git.links = links.filter_map(|(at, to)| Some((self.now(at)?, to.clone()))).collect();
+        let repositories = git.repositories.iter().filter_map(|repository| {
+            Some(Repository {
+                work: repository.work.as_ref().map(|work| self.now(work)).unwrap_or_default(),
+                index: self.now(&repository.index)?,
+            })
+        });
+        git.repositories = repositories.collect();
+        plan.mounts.retain_mut(|step| {
+            let place = match step {
+                MountStep::Bind { from, .. } => from,
+                MountStep::Protect { at } => at,
+                MountStep::Dir { .. }
+                | MountStep::Symlink { .. }
+                | MountStep::File { .. }
+                | MountStep::Copy { .. }
+                | MountStep::Private { .. }
+                | MountStep::Compose { .. }
+                | MountStep::Proc { .. }
+                | MountStep::Devpts { .. }
+                | MountStep::Pin { .. }
+                | MountStep::Hide { .. } => return true,
+            };
+            let now = self.now(place);
+            now.map(|now| *place = now).is_some()
+        });
+        plan
+    }
+}
+
+#[cfg(test)]
+#[path = "places_tests.rs"]
+mod tests;
