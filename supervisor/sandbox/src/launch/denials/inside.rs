@@ -89,7 +89,7 @@ impl<'a> Inside<'a> {
                 if self.is_covered(&above) {
                     return refused(missing, Because::Covered, lasting);
                 }
-                if makes && !has_dots(path) && missing.parent() == Some(above.path.as_path()) {
+                if makes && missing.parent() == Some(above.path.as_path()) && self.has_directory(path) {
                     return match self.against_entry(&above, MAKE_REG) {
                         None => PASSES,
                         Some(because) => refused(missing, because, lasting),
@@ -98,6 +98,11 @@ impl<'a> Inside<'a> {
                 refused(missing, Because::Absent, lasting)
             }
         }
+    }
+
+    /// Is only the last name of a path missing? What leads out of a missing name again (`..`) is told as far as it came.
+    fn has_directory(&self, path: &Path) -> bool {
+        !has_dots(path) || path.parent().is_some_and(|dir| !self.tree.lacks(dir))
     }
 
     /// What lies at a name.
@@ -351,7 +356,8 @@ fn lies_in(path: &Path, tree: &Path) -> bool {
 }
 
 fn has_dots(path: &Path) -> bool {
-    path.as_os_str().as_bytes().windows(3).any(|part| part == b"/..")
+    let mut names = path.as_os_str().as_bytes().split(|byte| *byte == b'/');
+    names.any(|name| name == b"..")
 }
 
 /// Where the command can change what names lead to.
