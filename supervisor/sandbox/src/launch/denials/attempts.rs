@@ -119,7 +119,8 @@ impl Listener<'_> {
         if let Some((climb, person)) = climb
             && self.host().could(&climb.path, Want::MakeDir, Last::Itself)
         {
-            self.climbs.hold(climb, (nr, name), person);
+            let oldest = self.climbs.hold(climb, (nr, name), person);
+            oldest.into_iter().for_each(|held| self.settle(held));
         }
         if let Some((started, person)) = started {
             self.start(started, (nr, name), person);
