@@ -224,7 +224,7 @@ impl<'a> Explainer<'a> {
         let about_the_name = ["unlink", "rmdir", "rename", "link", "symlink", "mkdir", "mknod", "bind"];
         let about_the_name = about_the_name.iter().any(|call| denied.syscall.starts_with(call));
         let place = match path.parent() {
-            Some(dir) if about_the_name && access == FsAccess::ReadWrite => dir,
+            Some(dir) if access == FsAccess::ReadWrite && (about_the_name || is_about_a_link(path, denied)) => dir,
             Some(_) | None => path,
         };
         (rule, self.grant(place, access))
@@ -343,6 +343,13 @@ impl<'a> Explainer<'a> {
             count: 1,
         }
     }
+}
+
+/// Was a link itself to be changed? A grant of it is one of what it leads to. What is there inside has been followed to its end,
+/// unless the call does not follow.
+fn is_about_a_link(path: &Path, denied: &Denied) -> bool {
+    let itself = ["lchown", "lsetxattr", "lremovexattr"].contains(&denied.syscall.as_str());
+    (itself || denied.because != Because::Absent) && path.is_symlink()
 }
 
 /// What is replaced by way of a lock beside it needs both names.
