@@ -9,6 +9,7 @@ use glee_egress::host::Host;
 use glee_egress::rules::{Rules, Verdict as Ruling};
 use glee_policy::decide::{Question, Verdict as Decision};
 use glee_policy::hint::{self, Place};
+use glee_policy::names::NamePattern;
 use glee_policy::origin::Source;
 use glee_policy::resolved::{FsAccess, ResolvedPolicy};
 use glee_sandbox::Cause;
@@ -48,6 +49,8 @@ const OWN: &[&str] = &["/proc", "/dev"];
 const DNS_PORT: u16 = 53;
 
 const ONLY_TCP: &str = "no policy key allows datagrams: use TCP";
+
+const NO_NAME: &str = "no policy can name this host";
 
 pub(super) const NOTHING: &str = "no policy key allows this";
 
@@ -114,7 +117,8 @@ impl<'a> Explainer<'a> {
             ),
             Subject::Host(name) => {
                 let verdict = self.policy.decide(&Question::Net { host: name, port: 443 });
-                let hint = hint::network(name, 443).unwrap_or_default();
+                let possible = name.parse::<NamePattern>().ok().and_then(|_| hint::network(name, 443));
+                let hint = possible.unwrap_or_else(|| NO_NAME.to_owned());
                 (What::Host(name.clone()), written(&verdict), hint)
             }
             Subject::Address(address) if denied.because == Because::NoDoor => self.no_door(*address),
