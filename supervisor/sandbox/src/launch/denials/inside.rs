@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::gone::Gone;
 use super::row::Because;
 use super::thing::Thing;
-use super::tree::{Found, Place, Tree, without_dots};
+use super::tree::{Found, Place, Tree, has_dots, without_dots};
 use super::want::{Part, Want};
 use crate::plan::{Access, Containment, MountStep, SandboxPlan};
 use crate::sys::landlock::{self, EXECUTE, READ_DIR, READ_FILE, TRUNCATE, WRITE_FILE};
@@ -142,14 +142,14 @@ impl<'a> Inside<'a> {
         let no = |path: PathBuf, because| refused(path, because, lasting);
         if self.placeholders.contains(&found.path) {
             // To whom it only reads, nothing is there.
-            return if changes || matches!(want, Want::Write | Want::WriteOrMake) {
+            return if changes || matches!(want, Want::Write | Want::WriteOrMake | Want::ReadOrMake) {
                 no(found.path, Because::ReadOnly)
             } else {
                 PASSES
             };
         }
         if self.is_covered(&found) {
-            return if want == Want::Look {
+            return if matches!(want, Want::Look(_)) {
                 PASSES
             } else {
                 no(found.path, Because::Covered)
@@ -171,7 +171,7 @@ impl<'a> Inside<'a> {
             Want::Change(_)
             | Want::Enter
             | Want::MakeIn
-            | Want::Look
+            | Want::Look(_)
             | Want::Connect
             | Want::Make
             | Want::MakeDir
@@ -199,7 +199,7 @@ impl<'a> Inside<'a> {
             Want::Change(_)
             | Want::Enter
             | Want::MakeIn
-            | Want::Look
+            | Want::Look(_)
             | Want::Connect
             | Want::Make
             | Want::MakeDir
@@ -353,11 +353,6 @@ fn lies_in(path: &Path, tree: &Path) -> bool {
     let (path, tree) = (path.as_os_str().as_bytes(), tree.as_os_str().as_bytes());
     let rest = path.strip_prefix(tree);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || tree == b"/")
-}
-
-fn has_dots(path: &Path) -> bool {
-    let mut names = path.as_os_str().as_bytes().split(|byte| *byte == b'/');
-    names.any(|name| name == b"..")
 }
 
 /// Where the command can change what names lead to.
