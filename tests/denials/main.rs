@@ -10,6 +10,8 @@
 
 mod builds;
 mod listener;
+mod looks;
+mod making;
 mod ordinary;
 #[path = "../soak/programs.rs"]
 mod programs;
@@ -31,6 +33,10 @@ glee_tests::claims! {
     what_would_have_succeeded_with_two_names_is_a_denial => crate::ordinary::refused;
     a_slash_behind_a_file_is_no_denial => crate::ordinary::slashes;
     what_is_opened_and_changed_as_it_cannot_be_is_no_denial => crate::ordinary::kinds;
+    a_call_with_what_is_no_socket_is_no_denial => crate::ordinary::descriptors;
+    behind_a_hidden_link_the_path_is_named_as_it_would_be_found => crate::ordinary::behind_links;
+    a_hidden_path_that_is_opened_as_a_place_is_reported => crate::looks::opened_as_a_place;
+    looks_are_reported_as_far_as_they_would_succeed => crate::looks::explained;
     a_change_of_a_link_is_none_of_what_it_leads_to => crate::ordinary::links;
     a_file_that_could_not_be_made_to_be_read_is_reported => crate::words::locks;
     a_hidden_directory_that_was_to_be_entered_is_reported => crate::words::entered;
@@ -54,6 +60,9 @@ glee_tests::claims! {
     a_hidden_path_is_reported_however_it_is_written => crate::words::spellings;
     a_directory_that_could_not_be_made_is_reported => crate::words::directories;
     a_hidden_interpreter_is_reported => crate::words::interpreters;
+    what_is_made_by_way_of_the_directory_above_is_no_denial => crate::making::beside_the_source;
+    no_directory_that_could_not_be_made_is_forgotten => crate::making::many_directories;
+    the_hint_for_a_link_itself_names_its_directory => crate::making::links_themselves;
     hints_can_be_followed => crate::words::followed;
     a_killed_listener_ends_the_run => crate::listener::killed;
     a_stopped_listener_ends_the_run => crate::listener::stopped;

@@ -135,6 +135,7 @@ pub(crate) fn kinds(caller: Caller) {
     put(&world, &hidden.join("dir/file"), 0o600);
     put(&world, &hidden.join("file"), 0o600);
     world.link("file", "@HOME/hidden/link");
+    world.link("nowhere", "@HOME/hidden/dangling");
     let socket = UnixListener::bind(hidden.join("socket")).expect("listen on a socket");
     let (uid, gid) = (Some(world.caller().uid()), Some(world.caller().gid()));
     chown(hidden.join("socket"), uid, gid).expect("give the socket away");
@@ -150,6 +151,14 @@ pub(crate) fn kinds(caller: Caller) {
         "os.truncate('.vscode', 0)",
         "os.removexattr(h + '/file', 'user.nothing')",
         "os.removexattr('.envrc', 'user.nothing')",
+        "os.open(h + '/file', os.O_RDONLY | os.O_CREAT | os.O_EXCL)",
+        "os.open(h + '/dangling', os.O_WRONLY | os.O_CREAT | os.O_EXCL)",
+        "os.open(h + '/dir', os.O_RDONLY | os.O_CREAT)",
+        "os.open(h + '/file', os.O_PATH | os.O_DIRECTORY)",
+        "os.open(h + '/missing', os.O_PATH)",
+        "os.link(h + '/file', 'new/')",
+        "os.link(h + '/file', 'new/.')",
+        "os.link(h + '/file/', 'new')",
         "os.chdir(h + '/file')",
         "os.chdir(h + '/missing')",
     ] {
@@ -163,6 +172,67 @@ pub(crate) fn kinds(caller: Caller) {
         &[&format!("os.open('{hidden}/dir', os.O_RDONLY | os.O_DIRECTORY)")],
     );
     row(&report, "fs.hidden", &format!("{hidden}/dir"));
+}
+
+/// Calls with what is not open, or no socket.
+pub(crate) fn descriptors(caller: Caller) {
+    let world = project(caller);
+    let socket = world.home().join("service.sock");
+    let _listener = UnixListener::bind(&socket).expect("listen on a socket");
+    let (uid, gid) = (Some(world.caller().uid()), Some(world.caller().gid()));
+    chown(&socket, uid, gid).expect("give the socket away");
+    let to = "import ctypes, socket, struct; c = ctypes.CDLL(None)\n\
+        at = struct.pack('=H', 2) + struct.pack('>H', 80) + bytes([192, 0, 2, 1]) + bytes(8)\n\
+        un = struct.pack('=H', 1) + b'PATH' + bytes(2)\n"
+        .replace("PATH", &socket.display().to_string());
+    let calls = |number: &str| {
+        format!(
+            "{to}c.connect({number}, at, 16); c.connect({number}, un, len(un)); c.sendto({number}, b'x', 1, 0, at, 16)\n"
+        )
+    };
+    for number in ["-1", "77", "open('a').fileno()"] {
+        let report = asked(&world, &["python3", "-I", "-c", &calls(number)]);
+        assert_eq!(report["denials"], json!([]), "{number}");
+    }
+    // What is one is refused.
+    let ask = |kind: &str, line: &str| {
+        let line = format!("{to}s = socket.socket(socket.{kind}); {line}");
+        asked(&world, &["python3", "-I", "-c", &line])
+    };
+    let report = ask("AF_INET", "c.connect(s.fileno(), at, 16)");
+    row(&report, "network", "192.0.2.1:80");
+    let report = ask("AF_UNIX", "c.connect(s.fileno(), un, len(un))");
+    row(&report, "unix", &socket.display().to_string());
+}
+
+/// Behind a hidden link `..` leads to where the link leads.
+pub(crate) fn behind_links(caller: Caller) {
+    let world = project(caller);
+    for file in ["hidden/near", "hidden/d/file", "else/dir/file", "else/far"] {
+        put(&world, &world.home().join(file), 0o600);
+    }
+    world.link("@HOME/else/dir", "@HOME/hidden/link");
+    let hidden = world.home().join("hidden").display().to_string();
+    for (line, path) in [
+        ("os.open(h + '/link/../far', os.O_RDONLY)", Some("else/far")),
+        (
+            "os.open(h + '/link/../new', os.O_WRONLY | os.O_CREAT)",
+            Some("else/new"),
+        ),
+        ("os.mkdir(h + '/link/../made')", Some("else/made")),
+        ("os.open(h + '/d/../near', os.O_RDONLY)", Some("hidden/near")),
+        ("os.open(h + '/link/../near', os.O_RDONLY)", None),
+        ("os.open(h + '/nowhere/../new', os.O_WRONLY | os.O_CREAT)", None),
+        ("os.mkdir(h + '/nowhere/../made')", None),
+    ] {
+        let report = python(&world, &[&format!("h = '{hidden}'; {line}")]);
+        let rows: Vec<&str> = denials(&report).iter().filter_map(|row| row["path"].as_str()).collect();
+        let expected: Vec<String> = path
+            .map(|path| world.home().join(path).display().to_string())
+            .into_iter()
+            .collect();
+        assert_eq!(rows, expected, "{line}: {report:#}");
+    }
 }
 
 /// `cp -a` gives a link its owner and times, and leaves what it leads to alone.

@@ -3,7 +3,7 @@
 use glee_tests::{Caller, Listener, Policy};
 use serde_json::{Value, json};
 
-use crate::support::{denials, prepared, reported, world};
+use crate::support::{denials, prepared, reported, row, world};
 
 const CONNECT: &str = "import socket, sys\n\
     try: socket.create_connection((sys.argv[1], int(sys.argv[2])), 3)\n\
@@ -63,16 +63,24 @@ pub(crate) fn own_servers(caller: Caller) {
 /// Where nothing leads out, who looks up a name is told of by the name.
 pub(crate) fn names(caller: Caller) {
     let report = asked(caller, "extends: workspace\n", "api.example.com", "443");
-    let hint = "network: {allow: [\"api.example.com\"]}";
+    let allowed = "network: {allow: [\"api.example.com\"]}";
     assert_eq!(
         rows(&report),
-        [["network", "api.example.com", hint, "python3"]],
+        [["network", "api.example.com", allowed, "python3"]],
         "{report:#}"
     );
     assert_eq!(
         (&report["egress"], &report["layers"]["network"]),
         (&json!([]), &json!("loopback only"))
     );
+    // A name that the C library would not ask for, and no policy can write.
+    let world = world(caller);
+    let ask = "import socket\nq = bytes([0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 2]) + b'-x' + bytes([0, 0, 1, 0, 1])\n\
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(q, ('127.0.0.53', 53))";
+    let run = prepared(&world, Policy::Named("workspace"), &[]).command(["python3", "-I", "-c", ask]);
+    let (_, report) = reported(&world, run);
+    let hint = &row(&report, "network", "-x")["hint"];
+    assert_eq!(hint, "no policy can name this host", "{report:#}");
     // With names allowed, the resolver of the run refuses it; no port is known either.
     let report = asked(
         caller,
@@ -80,7 +88,7 @@ pub(crate) fn names(caller: Caller) {
         "api.example.com",
         "443",
     );
-    assert_eq!(rows(&report)[0][1..3], ["api.example.com", hint], "{report:#}");
+    assert_eq!(rows(&report)[0][1..3], ["api.example.com", allowed], "{report:#}");
     assert_eq!(report["egress"][0]["port"], 0, "{report:#}");
 }
 

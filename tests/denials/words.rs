@@ -347,6 +347,15 @@ pub(crate) fn locks(caller: Caller) {
     let report = ask("extends: workspace\nfs: {read: [\"~/lk\"]}\n");
     let refused: Vec<&str> = denials(&report).iter().filter_map(|row| row["path"].as_str()).collect();
     assert_eq!(refused, [place.as_str()], "{report:#}");
+    // A name that is only taken while the run lasts would have been made.
+    let run = prepared(&world, Policy::Named("workspace"), &[]).command(["flock", ".envrc", "true"]);
+    let (_, report) = reported(&world, run);
+    let taken = world.project().join(".envrc").display().to_string();
+    assert_eq!(
+        words(row(&report, "fs.write", &taken))[2..],
+        ["flock", "openat"],
+        "{report:#}"
+    );
 }
 
 pub(crate) fn entered(caller: Caller) {

@@ -9,6 +9,7 @@ use glee_egress::host::Host;
 use glee_egress::rules::{Rules, Verdict as Ruling};
 use glee_policy::decide::{Question, Verdict as Decision};
 use glee_policy::hint::{self, Place};
+use glee_policy::names::NamePattern;
 use glee_policy::origin::Source;
 use glee_policy::resolved::{FsAccess, ResolvedPolicy};
 use glee_sandbox::Cause;
@@ -48,6 +49,8 @@ const OWN: &[&str] = &["/proc", "/dev"];
 const DNS_PORT: u16 = 53;
 
 const ONLY_TCP: &str = "no policy key allows datagrams: use TCP";
+
+const NO_NAME: &str = "no policy can name this host";
 
 pub(super) const NOTHING: &str = "no policy key allows this";
 
@@ -114,7 +117,8 @@ impl<'a> Explainer<'a> {
             ),
             Subject::Host(name) => {
                 let verdict = self.policy.decide(&Question::Net { host: name, port: 443 });
-                let hint = hint::network(name, 443).unwrap_or_default();
+                let possible = name.parse::<NamePattern>().ok().and_then(|_| hint::network(name, 443));
+                let hint = possible.unwrap_or_else(|| NO_NAME.to_owned());
                 (What::Host(name.clone()), written(&verdict), hint)
             }
             Subject::Address(address) if denied.because == Because::NoDoor => self.no_door(*address),
@@ -224,7 +228,7 @@ impl<'a> Explainer<'a> {
         let about_the_name = ["unlink", "rmdir", "rename", "link", "symlink", "mkdir", "mknod", "bind"];
         let about_the_name = about_the_name.iter().any(|call| denied.syscall.starts_with(call));
         let place = match path.parent() {
-            Some(dir) if about_the_name && access == FsAccess::ReadWrite => dir,
+            Some(dir) if access == FsAccess::ReadWrite && (about_the_name || is_about_a_link(path, denied)) => dir,
             Some(_) | None => path,
         };
         (rule, self.grant(place, access))
@@ -343,6 +347,13 @@ impl<'a> Explainer<'a> {
             count: 1,
         }
     }
+}
+
+/// Was a link itself to be changed? A grant of it is one of what it leads to. What is there inside has been followed to its end,
+/// unless the call does not follow.
+fn is_about_a_link(path: &Path, denied: &Denied) -> bool {
+    let itself = ["lchown", "lsetxattr", "lremovexattr"].contains(&denied.syscall.as_str());
+    (itself || denied.because != Because::Absent) && path.is_symlink()
 }
 
 /// What is replaced by way of a lock beside it needs both names.

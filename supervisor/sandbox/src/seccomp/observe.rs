@@ -15,7 +15,7 @@ pub enum Observe {
     Attributes,
     /// Opening, executing, changing and connecting.
     Attempts,
-    /// Also mere looks: stat, access, readlink. Hundreds of thousands in a large build.
+    /// Also mere looks: stat, access, readlink and their kin. Hundreds of thousands in a large build.
     Everything,
 }
 
@@ -57,8 +57,17 @@ pub enum Act {
     ChangeItself(Change),
     /// Go into a directory.
     Enter,
-    /// Look whether it is there, or what it is.
-    Look,
+    /// Look whether it is there, or what it is. What is to be allowed with it, and the flags, may be in these arguments.
+    Look {
+        mode: Option<u8>,
+        flags: Option<u8>,
+    },
+    /// The same of a link, and not of what it leads to.
+    LookItself,
+    /// Be told what becomes of it.
+    Watch {
+        flags: u8,
+    },
 }
 
 /// What of a file is changed: it decides who may.
@@ -218,12 +227,20 @@ impl Observe {
     }
 
     fn look(self, name: &str) -> Option<Shape> {
-        let place = match name {
-            "stat" | "lstat" | "access" | "readlink" => at(0),
-            "newfstatat" | "statx" | "faccessat" | "faccessat2" | "readlinkat" => in_dir(0, 1),
+        let look = |mode, flags| Act::Look { mode, flags };
+        let (act, place) = match name {
+            "stat" | "statfs" | "getxattr" | "listxattr" => (look(None, None), at(0)),
+            "lstat" | "readlink" | "lgetxattr" | "llistxattr" => (Act::LookItself, at(0)),
+            "readlinkat" => (Act::LookItself, in_dir(0, 1)),
+            "newfstatat" => (look(None, Some(3)), in_dir(0, 1)),
+            "statx" | "getxattrat" | "listxattrat" => (look(None, Some(2)), in_dir(0, 1)),
+            "access" => (look(Some(1), None), at(0)),
+            "faccessat" => (look(Some(2), None), in_dir(0, 1)),
+            "faccessat2" => (look(Some(2), Some(3)), in_dir(0, 1)),
+            "inotify_add_watch" => (Act::Watch { flags: 2 }, at(1)),
             _ => return None,
         };
-        (self >= Self::Everything).then_some(one(Act::Look, place))
+        (self >= Self::Everything).then_some(one(act, place))
     }
 
     /// When the supervisor is told of the call of this name.

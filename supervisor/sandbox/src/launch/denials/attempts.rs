@@ -6,9 +6,10 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::arguments;
+use super::climbs::Climb;
 use super::host::Host;
 use super::inside::Judgement;
 use super::interpreter::{self, LEVELS, Needed};
@@ -17,6 +18,7 @@ use super::noise::is_noise;
 use super::people::Person;
 use super::row::{Because, DeniedKind, Subject};
 use super::thing::{Deed, Thing};
+use super::tree::{has_dots, without_dots};
 use super::want::{self, Ending, Want};
 use crate::seccomp::{Act, Place};
 use crate::sys::look::Last;
@@ -34,6 +36,8 @@ pub(super) struct Foreseen {
     attribute: Option<CString>,
     /// The key under which to remember that it is no refusal of ours.
     key: Option<Vec<u8>>,
+    /// As it was asked for, if it leads through a name that is not there and out of it again.
+    asked: Option<PathBuf>,
 }
 
 /// What is wanted of one path.
@@ -116,10 +120,8 @@ impl Listener<'_> {
             (started, person)
         });
         self.conclude(notice, (nr, name), foreseen.into_iter().flatten().collect(), pair)?;
-        if let Some((climb, person)) = climb
-            && self.host().could(&climb.path, Want::MakeDir, Last::Itself)
-        {
-            self.climbs.hold(climb, (nr, name), person);
+        if let (Some((climb, person)), Some(asked)) = (climb, first) {
+            self.hold(climb, &asked.path, (nr, name), person);
         }
         if let Some((started, person)) = started {
             self.start(started, (nr, name), person);
@@ -136,8 +138,10 @@ impl Listener<'_> {
         let bare = asked.iter().all(|asked| Ending::of(&asked.path) == Ending::Name);
         let deed = if let Want::Replace(over) = to.want {
             if bare { Deed::Move(over) } else { Deed::MoveDir(over) }
-        } else {
+        } else if bare {
             Deed::Link
+        } else {
+            Deed::LinkDir
         };
         let inside = self.inside(notice);
         let side = |asked: &Asked, foreseen: &Option<Foreseen>| match foreseen {
@@ -184,8 +188,13 @@ impl Listener<'_> {
                 }
                 None
             }
-            Judgement::Refused { path, because, lasting } => Some(Foreseen {
-                path,
+            Judgement::Refused {
+                path: found,
+                because,
+                lasting,
+            } => Some(Foreseen {
+                asked: (because == Because::Absent && has_dots(&path)).then_some(path),
+                path: found,
                 because,
                 want,
                 last,
@@ -193,6 +202,21 @@ impl Listener<'_> {
                 attribute: None,
                 key: (lasting && want.is_all()).then_some(key),
             }),
+        }
+    }
+
+    /// A directory that could not be made for want of those above it, and could have been without the sandbox.
+    fn hold(&mut self, mut climb: Climb, asked: &Path, call: (u32, &str), person: Person) {
+        let host = self.host();
+        if has_dots(asked) {
+            let Some(path) = host.led(asked) else {
+                return;
+            };
+            climb.path = path;
+        }
+        if host.could(&climb.path, Want::MakeDir, Last::Itself) {
+            let oldest = self.climbs.hold(climb, call, person);
+            oldest.into_iter().for_each(|held| self.settle(held));
         }
     }
 
@@ -252,6 +276,7 @@ impl Listener<'_> {
         }
         let host = self.host();
         for foreseen in &mut foreseen {
+            foreseen.spell_out(host);
             foreseen.want = host.meant(&foreseen.path, foreseen.want, foreseen.last);
         }
         // Only what would have succeeded whole.
@@ -271,13 +296,27 @@ impl Listener<'_> {
 }
 
 impl Foreseen {
+    /// Names it as it would have been found without the sandbox. What is found nowhere keeps `asked`.
+    fn spell_out(&mut self, host: &Host) {
+        let Some(asked) = &self.asked else {
+            return;
+        };
+        let makes = self.want == Want::ReadOrMake || kind(self.want, self.because) == DeniedKind::Write;
+        match host.led(asked) {
+            Some(path) => self.path = path,
+            None if makes || self.path != without_dots(asked) => return,
+            None => {}
+        }
+        self.asked = None;
+    }
+
     fn was_possible(&self, host: &Host) -> bool {
         let is_dir = || self.ending == Ending::Name || self.want.is_about_the_name() || host.is_dir(&self.path);
         let named = || match (self.want, &self.attribute) {
             (Want::Change(part), Some(name)) => host.could_attribute(&self.path, part, name, self.last),
             (_, Some(_) | None) => true,
         };
-        host.could(&self.path, self.want, self.last) && is_dir() && named()
+        self.asked.is_none() && host.could(&self.path, self.want, self.last) && is_dir() && named()
     }
 }
 
@@ -292,12 +331,12 @@ fn kind(want: Want, because: Because) -> DeniedKind {
         | Want::Replace(_)
         | Want::Remove(_)
         | Want::Change(_) => DeniedKind::Write,
-        Want::Read | Want::ReadOrMake | Want::List | Want::Enter | Want::Look | Want::Execute
+        Want::Read | Want::ReadOrMake | Want::List | Want::Enter | Want::Look(_) | Want::Execute
             if because == Because::Absent =>
         {
             DeniedKind::Hidden
         }
-        Want::Read | Want::ReadOrMake | Want::List | Want::Enter | Want::Look => DeniedKind::Read,
+        Want::Read | Want::ReadOrMake | Want::List | Want::Enter | Want::Look(_) => DeniedKind::Read,
         Want::Execute => DeniedKind::Execute,
     }
 }

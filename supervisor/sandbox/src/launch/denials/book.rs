@@ -29,6 +29,8 @@ pub(super) struct Details<'a> {
     pub(super) why: &'a str,
     pub(super) syscall: &'a str,
     pub(super) pid: u32,
+    /// How often.
+    pub(super) count: u64,
 }
 
 #[derive(Debug, Default)]
@@ -44,13 +46,13 @@ pub(super) struct Book {
 impl Book {
     pub(super) fn add(&mut self, entry: Entry, details: &Details<'_>) {
         if let Some(row) = self.places.get(&entry).and_then(|at| self.rows.get_mut(*at)) {
-            row.count += 1;
+            row.count += details.count;
             return;
         }
         let of_kind = self.by_kind.entry(entry.kind).or_default();
         if *of_kind >= RESERVED {
             if self.shared >= MOST - KINDS * RESERVED {
-                self.omitted += 1;
+                self.omitted += details.count;
                 return;
             }
             self.shared += 1;
@@ -64,7 +66,7 @@ impl Book {
             why: details.why.to_owned(),
             pid: details.pid,
             program: entry.program.clone(),
-            count: 1,
+            count: details.count,
         });
         self.places.insert(entry, self.rows.len() - 1);
     }
@@ -88,6 +90,7 @@ impl Book {
             why: "",
             syscall,
             pid: person.pid,
+            count: 1,
         };
         self.add(entry, &details);
     }

@@ -14,6 +14,7 @@ fn add(book: &mut Book, kind: DeniedKind, path: &str, program: &str, nr: u32) {
         why: "",
         syscall: "open",
         pid: 3,
+        count: 1,
     };
     book.add(entry, &details);
 }

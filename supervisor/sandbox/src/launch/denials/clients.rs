@@ -38,6 +38,21 @@ pub(super) fn borrow(person: &Person, number: u64) -> Option<Borrowed> {
     Some(Borrowed { socket, transport })
 }
 
+/// Is it known that a call with this descriptor fails, because it is not open or no socket?
+pub(super) fn is_no_socket(person: &Person, number: u64) -> bool {
+    let process = i32::try_from(person.outside)
+        .ok()
+        .and_then(|pid| process::pidfd_open(Pid(pid)).ok());
+    let Some(process) = process else {
+        return false;
+    };
+    let Ok(number) = i32::try_from(number & 0xffff_ffff) else {
+        return true;
+    };
+    let kind = process::pidfd_getfd(process.as_fd(), number).and_then(|socket| socket::kind(socket.as_fd()));
+    kind.is_err_and(|error| matches!(error.raw_os_error(), Some(libc::EBADF | libc::ENOTSOCK)))
+}
+
 impl Borrowed {
     pub(super) fn transport(&self) -> Transport {
         self.transport

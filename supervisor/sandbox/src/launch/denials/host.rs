@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 use super::inside::held;
 use super::interpreter::{self, LEVELS, Needed};
 use super::thing::Thing;
-use super::want::{Over, Part, Target, UNCHANGED, Want};
+use super::tree::without_dots;
+use super::want::{Look, Over, Part, Target, UNCHANGED, Want};
 use crate::plan::SandboxPlan;
 use crate::sys::look::{self, Facts, Last};
 use crate::sys::process;
@@ -93,12 +94,32 @@ impl Host {
     /// What a call that makes a file only if it is not there comes to.
     pub(super) fn meant(&self, path: &Path, want: Want, last: Last) -> Want {
         if want != Want::ReadOrMake {
-            want
-        } else if self.there(path, last).is_some() {
-            Want::Read
-        } else {
-            Want::WriteOrMake
+            return want;
         }
+        match self.there(path, last).map(|handle| look::facts(handle.as_fd())) {
+            // It can be read, but not made.
+            Some(Ok(facts)) if facts.mode & libc::S_IFMT == libc::S_IFDIR => want,
+            Some(_) => Want::Read,
+            None => Want::WriteOrMake,
+        }
+    }
+
+    /// Where a path with `..` leads: a name before them may be a link that is hidden inside.
+    pub(super) fn led(&self, asked: &Path) -> Option<PathBuf> {
+        let (dir, name) = match asked.file_name() {
+            Some(name) => (asked.parent()?, name),
+            None => (asked, OsStr::new("")),
+        };
+        let mut way = PathBuf::new();
+        for part in dir.components() {
+            way.push(part);
+            if self.is_elsewhere(&without_dots(&way)) {
+                return None;
+            }
+        }
+        let handle = look::on_host(dir, Last::Follow).ok()?;
+        let dir = look::name_of(handle.as_fd()).ok()?;
+        Some(if name.is_empty() { dir } else { dir.join(name) })
     }
 
     pub(super) fn could(&self, path: &Path, want: Want, last: Last) -> bool {
@@ -113,11 +134,14 @@ impl Host {
         let opens = ![Some(libc::S_IFSOCK), Some(libc::S_IFLNK)].contains(&kind);
         match want {
             Want::ReadOrMake if found.is_none() => self.takes(path, None),
+            Want::ReadOrMake if kind == Some(libc::S_IFDIR) => false,
             Want::Read | Want::ReadOrMake => opens && may(libc::R_OK),
             Want::List => kind == Some(libc::S_IFDIR) && may(libc::R_OK),
             Want::Enter => kind == Some(libc::S_IFDIR) && may(libc::X_OK),
             Want::Execute => self.program(path).is_some_and(|program| self.starts(program.as_fd())),
-            Want::Look => found.is_some(),
+            Want::Look(Look::There) => found.is_some(),
+            Want::Look(Look::Directory) => kind == Some(libc::S_IFDIR),
+            Want::Look(Look::May(mode)) => may(mode.into()),
             Want::Connect => kind == Some(libc::S_IFSOCK) && may(libc::W_OK),
             Want::Write => opens && kind != Some(libc::S_IFDIR) && may(libc::W_OK),
             Want::WriteOrMake if found.is_none() => self.takes(path, None),

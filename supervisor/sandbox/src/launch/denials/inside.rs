@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::gone::Gone;
 use super::row::Because;
 use super::thing::Thing;
-use super::tree::{Found, Place, Tree, without_dots};
+use super::tree::{Found, Place, Tree, has_dots, without_dots};
 use super::want::{Part, Want};
 use crate::plan::{Access, Containment, MountStep, SandboxPlan};
 use crate::sys::landlock::{self, EXECUTE, READ_DIR, READ_FILE, TRUNCATE, WRITE_FILE};
@@ -89,7 +89,7 @@ impl<'a> Inside<'a> {
                 if self.is_covered(&above) {
                     return refused(missing, Because::Covered, lasting);
                 }
-                if makes && !has_dots(path) && missing.parent() == Some(above.path.as_path()) {
+                if makes && missing.parent() == Some(above.path.as_path()) && self.has_directory(path) {
                     return match self.against_entry(&above, MAKE_REG) {
                         None => PASSES,
                         Some(because) => refused(missing, because, lasting),
@@ -98,6 +98,11 @@ impl<'a> Inside<'a> {
                 refused(missing, Because::Absent, lasting)
             }
         }
+    }
+
+    /// Is only the last name of a path missing? What leads out of a missing name again (`..`) is told as far as it came.
+    fn has_directory(&self, path: &Path) -> bool {
+        !has_dots(path) || path.parent().is_some_and(|dir| !self.tree.lacks(dir))
     }
 
     /// What lies at a name.
@@ -137,14 +142,14 @@ impl<'a> Inside<'a> {
         let no = |path: PathBuf, because| refused(path, because, lasting);
         if self.placeholders.contains(&found.path) {
             // To whom it only reads, nothing is there.
-            return if changes || matches!(want, Want::Write | Want::WriteOrMake) {
+            return if changes || matches!(want, Want::Write | Want::WriteOrMake | Want::ReadOrMake) {
                 no(found.path, Because::ReadOnly)
             } else {
                 PASSES
             };
         }
         if self.is_covered(&found) {
-            return if want == Want::Look {
+            return if matches!(want, Want::Look(_)) {
                 PASSES
             } else {
                 no(found.path, Because::Covered)
@@ -166,7 +171,7 @@ impl<'a> Inside<'a> {
             Want::Change(_)
             | Want::Enter
             | Want::MakeIn
-            | Want::Look
+            | Want::Look(_)
             | Want::Connect
             | Want::Make
             | Want::MakeDir
@@ -194,7 +199,7 @@ impl<'a> Inside<'a> {
             Want::Change(_)
             | Want::Enter
             | Want::MakeIn
-            | Want::Look
+            | Want::Look(_)
             | Want::Connect
             | Want::Make
             | Want::MakeDir
@@ -348,10 +353,6 @@ fn lies_in(path: &Path, tree: &Path) -> bool {
     let (path, tree) = (path.as_os_str().as_bytes(), tree.as_os_str().as_bytes());
     let rest = path.strip_prefix(tree);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || tree == b"/")
-}
-
-fn has_dots(path: &Path) -> bool {
-    path.as_os_str().as_bytes().windows(3).any(|part| part == b"/..")
 }
 
 /// Where the command can change what names lead to.

@@ -13,7 +13,7 @@ use super::arguments;
 use super::attempts::Started;
 use super::book::{Book, Details, Entry};
 use super::clients::Clients;
-use super::climbs::Climbs;
+use super::climbs::{Climbs, Held};
 use super::full::{Files, Space};
 use super::host::Host;
 use super::inside::Inside;
@@ -85,10 +85,8 @@ impl<'a> Listener<'a> {
         if self.space.as_ref().is_some_and(Space::is_full) {
             self.note_limit("disk_mb", (u32::MAX, ""), Person::default());
         }
-        for held in self.climbs.into_held() {
-            let (nr, name) = held.call;
-            let (kind, subject) = (DeniedKind::Write, Subject::Path(held.path));
-            self.book.note(kind, subject, Because::Absent, (nr, &name), held.person);
+        for held in std::mem::take(&mut self.climbs).into_held() {
+            self.settle(held);
         }
         let mut refusals = self.book.into_refusals();
         self.lookups.settle(&mut refusals.list);
@@ -176,6 +174,7 @@ impl<'a> Listener<'a> {
             why: key,
             syscall: call.1,
             pid: person.pid,
+            count: 1,
         };
         self.book.add(entry, &details);
     }
@@ -191,6 +190,25 @@ impl<'a> Listener<'a> {
         self.book.note(kind, subject, because, call, who);
     }
 
+    /// Nobody made what was missing above it: it was refused.
+    pub(super) fn settle(&mut self, held: Held) {
+        let (nr, name) = held.call;
+        let entry = Entry {
+            kind: DeniedKind::Write,
+            subject: Subject::Path(held.path),
+            program: held.person.program,
+            nr,
+        };
+        let details = Details {
+            because: Because::Absent,
+            why: "",
+            syscall: &name,
+            pid: held.person.pid,
+            count: held.count,
+        };
+        self.book.add(entry, &details);
+    }
+
     fn note_call(&mut self, nr: u32, person: Person, why: &str) {
         let number = nr.to_string();
         let entry = Entry {
@@ -204,6 +222,7 @@ impl<'a> Listener<'a> {
             why,
             syscall: self.table.name_of(nr, Arch::NATIVE).unwrap_or(&number),
             pid: person.pid,
+            count: 1,
         };
         self.book.add(entry, &details);
     }

@@ -59,6 +59,7 @@ impl Listener<'_> {
             Some(Address::File(path)) => {
                 let path = arguments::absolute(notice, None, path);
                 let foreseen = path.and_then(|path| self.foresee(notice, path, Want::Connect, Last::Follow));
+                let foreseen = foreseen.filter(|_| self.has_socket(notice));
                 self.conclude(notice, call, foreseen.into_iter().collect(), None)
             }
             Some(Address::Abstract(socket)) => self.connect_abstract(notice, call, socket),
@@ -169,6 +170,12 @@ impl Listener<'_> {
         }
     }
 
+    /// Is the call's first argument a socket, as far as can be known?
+    fn has_socket(&mut self, notice: &Notice) -> bool {
+        let [number, ..] = notice.args;
+        !clients::is_no_socket(&self.people.who(notice.pid), number)
+    }
+
     fn has_resolver(&self) -> bool {
         self.plan.doors.list.iter().any(|door| door.at.port() == DNS_PORT)
     }
@@ -205,7 +212,7 @@ impl Listener<'_> {
             return self.proceed(notice);
         }
         let person = self.people.who(notice.pid);
-        let meant = seccomp::is_waiting(self.fd.as_fd(), notice.id);
+        let meant = self.has_socket(notice) && seccomp::is_waiting(self.fd.as_fd(), notice.id);
         self.proceed(notice)?;
         for subject in subjects.into_iter().filter(|_| meant) {
             self.note(DeniedKind::Network, subject, because, call, person.clone());
@@ -218,8 +225,9 @@ impl Listener<'_> {
             return self.proceed(notice);
         }
         let person = self.people.who(notice.pid);
+        let meant = self.has_socket(notice);
         self.proceed(notice)?;
-        if self.host().has_abstract(&socket) {
+        if meant && self.host().has_abstract(&socket) {
             let subject = Subject::Abstract(socket);
             self.note(DeniedKind::Unix, subject, Because::Unreachable, call, person);
         }

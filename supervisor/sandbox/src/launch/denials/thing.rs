@@ -50,6 +50,8 @@ pub(super) enum Deed {
     /// A path that ends with a slash: only a directory is moved.
     MoveDir(Over),
     Link,
+    /// The same, and a path ends with a slash: a directory gets no second name.
+    LinkDir,
 }
 
 impl Deed {
@@ -60,6 +62,7 @@ impl Deed {
         };
         let over = match self {
             Self::Link => return !source.is_dir() && target.is_none(),
+            Self::LinkDir => return false,
             Self::MoveDir(_) if !source.is_dir() => return false,
             Self::Move(over) | Self::MoveDir(over) => over,
         };

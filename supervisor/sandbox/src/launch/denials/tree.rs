@@ -153,6 +153,11 @@ pub(super) fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
+pub(super) fn has_dots(path: &Path) -> bool {
+    let mut names = path.as_os_str().as_bytes().split(|byte| *byte == b'/');
+    names.any(|name| name == b"..")
+}
+
 fn is_missing(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EACCES))
 }

@@ -56,6 +56,16 @@ fn what_is_missing_is_told_with_the_nearest_that_is_there() {
 }
 
 #[test]
+fn a_name_that_begins_with_dots_leads_nowhere_else() {
+    for dots in ["/..", "/a/..", "/a/../b"] {
+        assert!(has_dots(Path::new(dots)), "{dots}");
+    }
+    for plain in ["/", "/a", "/..data", "/a/..b/c", "/a../b", "/..."] {
+        assert!(!has_dots(Path::new(plain)), "{plain}");
+    }
+}
+
+#[test]
 fn only_names_make_a_plain_path() {
     for plain in ["/a", "/a/b.c/..d"] {
         assert!(is_plain(Path::new(plain)), "{plain}");

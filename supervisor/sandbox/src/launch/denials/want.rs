@@ -34,10 +34,18 @@ pub(super) enum Want {
     /// Change its length, mode, owner, times or attributes.
     Change(Part),
     Execute,
-    /// Know whether it is there.
-    Look,
+    Look(Look),
     /// Connect to a socket.
     Connect,
+}
+
+/// What is to be known of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Look {
+    There,
+    Directory,
+    /// Whether it may be read, written or executed: `R_OK` and its kin.
+    May(u8),
 }
 
 /// What may be under a name when something is put there.
@@ -96,7 +104,9 @@ impl Want {
             Self::Remove(_) => b'd',
             Self::Change(_) => b'c',
             Self::Execute => b'x',
-            Self::Look => b'l',
+            Self::Look(Look::There) => b'l',
+            Self::Look(Look::Directory) => b'D',
+            Self::Look(Look::May(mode)) => b'0' + mode,
             Self::Connect => b's',
         }
     }
@@ -115,7 +125,7 @@ impl Want {
             | Self::Make
             | Self::MakeDir
             | Self::Execute
-            | Self::Look
+            | Self::Look(_)
             | Self::Connect => true,
         }
     }
@@ -133,7 +143,7 @@ impl Want {
             | Self::MakeIn
             | Self::Change(_)
             | Self::Execute
-            | Self::Look
+            | Self::Look(_)
             | Self::Connect => false,
         }
     }
@@ -148,7 +158,7 @@ impl Want {
                 | Self::List
                 | Self::Enter
                 | Self::MakeIn
-                | Self::Look
+                | Self::Look(_)
                 | Self::Change(_)
                 | Self::MakeDir
                 | Self::Replace(_)
@@ -208,15 +218,38 @@ pub(super) fn of(act: Act, args: &[u64; 6]) -> [Option<(Want, Last)>; 2] {
                 Some((Want::Replace(over), Last::Itself)),
             ]
         }
-        Act::Link => [Some((Want::Look, Last::Itself)), Some((Want::Make, Last::Itself))],
+        Act::Link => [
+            Some((Want::Look(Look::There), Last::Itself)),
+            Some((Want::Make, Last::Itself)),
+        ],
         Act::Change { what, flags } => {
-            let itself = flags.is_some_and(|flags| word(args, flags) & libc::AT_SYMLINK_NOFOLLOW as u32 != 0);
-            let last = if itself { Last::Itself } else { Last::Follow };
+            let last = last(flags, libc::AT_SYMLINK_NOFOLLOW as u32, args);
             [Some((Want::Change(part(what, args)), last)), None]
         }
         Act::ChangeItself(what) => [Some((Want::Change(part(what, args)), Last::Itself)), None],
         Act::Enter => [Some((Want::Enter, Last::Follow)), None],
-        Act::Look => [Some((Want::Look, Last::Itself)), None],
+        Act::Look { mode, flags } => {
+            let look = match mode.map_or(0, |mode| word(args, mode) & 7) {
+                0 => Look::There,
+                mode => Look::May(mode as u8),
+            };
+            let last = last(flags, libc::AT_SYMLINK_NOFOLLOW as u32, args);
+            [Some((Want::Look(look), last)), None]
+        }
+        Act::LookItself => [Some((Want::Look(Look::There), Last::Itself)), None],
+        Act::Watch { flags } => {
+            let last = last(Some(flags), libc::IN_DONT_FOLLOW, args);
+            [Some((Want::Look(Look::May(libc::R_OK as u8)), last)), None]
+        }
+    }
+}
+
+/// Is a link at the end followed? Not with this flag.
+fn last(flags: Option<u8>, itself: u32, args: &[u64; 6]) -> Last {
+    if flags.is_some_and(|flags| word(args, flags) & itself != 0) {
+        Last::Itself
+    } else {
+        Last::Follow
     }
 }
 
@@ -267,7 +300,9 @@ pub(super) fn attribute(act: Act) -> Option<u8> {
         | Act::Rename { .. }
         | Act::Link
         | Act::Enter
-        | Act::Look => return None,
+        | Act::Look { .. }
+        | Act::LookItself
+        | Act::Watch { .. } => return None,
     };
     match what {
         Change::Attribute { name } | Change::NoAttribute { name } => Some(name),
@@ -282,8 +317,8 @@ fn open(flags: libc::c_int) -> Option<(Want, Last)> {
         Last::Follow
     };
     if flags & libc::O_PATH != 0 {
-        // No more than a look.
-        return None;
+        let dir = flags & libc::O_DIRECTORY != 0;
+        return Some((Want::Look(if dir { Look::Directory } else { Look::There }), last));
     }
     if flags & libc::O_TMPFILE == libc::O_TMPFILE {
         return Some((Want::MakeIn, last));
@@ -294,8 +329,10 @@ fn open(flags: libc::c_int) -> Option<(Want, Last)> {
         // No directory is opened for writing.
         return (!writes && !makes).then_some((Want::List, last));
     }
+    if makes && flags & libc::O_EXCL != 0 {
+        return Some((Want::Make, Last::Itself));
+    }
     let want = match (writes, makes) {
-        (true, true) if flags & libc::O_EXCL != 0 => Want::Make,
         (true, true) => Want::WriteOrMake,
         (true, false) => Want::Write,
         (false, true) => Want::ReadOrMake,

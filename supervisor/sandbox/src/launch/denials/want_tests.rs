@@ -81,7 +81,9 @@ fn flags_of_open_say_what_is_wanted() {
         (libc::O_RDONLY | libc::O_DIRECTORY, Some(Want::List)),
         (libc::O_WRONLY | libc::O_DIRECTORY, None),
         (libc::O_WRONLY | libc::O_TMPFILE, Some(Want::MakeIn)),
-        (libc::O_RDONLY | libc::O_PATH, None),
+        (libc::O_RDONLY | libc::O_PATH, Some(Want::Look(Look::There))),
+        (libc::O_PATH | libc::O_DIRECTORY, Some(Want::Look(Look::Directory))),
+        (libc::O_RDONLY | libc::O_CREAT | libc::O_EXCL, Some(Want::Make)),
     ] {
         assert_eq!(opened(flags), want, "{flags:o}");
     }
@@ -106,4 +108,31 @@ fn a_slash_at_the_end_means_a_directory() {
         assert!(!want.is_possible(Ending::Slash), "{want:?}");
     }
     assert!(!Want::MakeDir.is_possible(Ending::Dot));
+}
+
+#[test]
+fn looks_follow_links_unless_told_otherwise() {
+    let looked = |call: &str, args| {
+        let Some(Shape::Path { act, .. }) = Observe::Everything.shape(call) else {
+            panic!("{call} has no path");
+        };
+        of(act, &args)[0]
+    };
+    let there = |last| Some((Want::Look(Look::There), last));
+    for call in ["stat", "statfs", "getxattr", "listxattr"] {
+        assert_eq!(looked(call, [0; 6]), there(Last::Follow), "{call}");
+    }
+    for call in ["lstat", "readlink", "readlinkat", "lgetxattr", "llistxattr"] {
+        assert_eq!(looked(call, [0; 6]), there(Last::Itself), "{call}");
+    }
+    for (call, arg) in [("newfstatat", 3), ("statx", 2), ("faccessat2", 3)] {
+        let mut args = [0; 6];
+        assert_eq!(looked(call, args), there(Last::Follow), "{call}");
+        args[arg] = libc::AT_SYMLINK_NOFOLLOW as u64;
+        assert_eq!(looked(call, args), there(Last::Itself), "{call}");
+    }
+    let may = |mode| Some((Want::Look(Look::May(mode)), Last::Follow));
+    assert_eq!(looked("access", [0, 2, 0, 0, 0, 0]), may(2));
+    assert_eq!(looked("faccessat", [0, 0, 1, 0x100, 0, 0]), may(1));
+    assert_eq!(looked("inotify_add_watch", [0; 6]), may(4));
 }

@@ -199,6 +199,7 @@ impl<'a> Collector<'a> {
                 why: refused.why,
                 syscall: self.table.name_of(nr, Arch::NATIVE).unwrap_or_default(),
                 pid,
+                count: 1,
             };
             self.book.add(entry, &details);
         }

@@ -1,0 +1,81 @@
+//! Looking at what is hidden: with a descriptor that only names it, and on request by its name.
+
+use glee_tests::{Caller, Policy, World};
+use serde_json::{Value, json};
+
+use crate::support::{denials, prepared, put, reported, row, world};
+
+fn hidden(caller: Caller) -> World {
+    let world = world(caller);
+    put(&world, &world.home().join("hid/file"), 0o444);
+    put(&world, &world.home().join("hid/dir/file"), 0o644);
+    world.link("nowhere", "@HOME/hid/dangling");
+    world.link("@HOME/hid/file", "@PROJECT/link");
+    world
+}
+
+fn ask(world: &World, line: &str, flags: &[&str]) -> Value {
+    let hidden = world.home().join("hid").display().to_string();
+    let script = format!(
+        "import ctypes, os\nh = '{hidden}'; c = ctypes.CDLL(None, use_errno=True)\ntry: {line}\nexcept OSError: pass"
+    );
+    let run = prepared(world, Policy::Named("restricted"), flags).command(["python3", "-I", "-c", &script]);
+    let (outcome, report) = reported(world, run);
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    report
+}
+
+pub(crate) fn opened_as_a_place(caller: Caller) {
+    let world = hidden(caller);
+    for (line, name) in [
+        ("os.open(h + '/file', os.O_PATH)", "hid/file"),
+        ("os.open('link', os.O_PATH)", "hid/file"),
+        ("os.open(h + '/dangling', os.O_PATH | os.O_NOFOLLOW)", "hid/dangling"),
+        ("os.open(h + '/dir', os.O_PATH | os.O_DIRECTORY)", "hid/dir"),
+    ] {
+        let report = ask(&world, line, &[]);
+        row(&report, "fs.hidden", &world.home().join(name).display().to_string());
+        assert_eq!(denials(&report).len(), 1, "{line}: {report:#}");
+    }
+    for line in [
+        "os.open(h + '/dangling', os.O_PATH)",
+        "os.open(h + '/file', os.O_PATH | os.O_DIRECTORY)",
+        "os.open('link', os.O_PATH | os.O_NOFOLLOW)",
+        "os.open('/usr', os.O_PATH)",
+    ] {
+        assert_eq!(ask(&world, line, &[])["denials"], json!([]), "{line}");
+    }
+}
+
+pub(crate) fn explained(caller: Caller) {
+    let world = hidden(caller);
+    let path = |name: &str| world.home().join(name).display().to_string();
+    for (line, name) in [
+        ("os.stat('link')", "hid/file"),
+        ("os.access('link', os.F_OK)", "hid/file"),
+        ("os.access(h + '/file', os.R_OK)", "hid/file"),
+        ("os.lstat(h + '/dangling')", "hid/dangling"),
+        ("os.statvfs(h)", "hid"),
+        ("os.getxattr(h + '/file', 'user.a')", "hid/file"),
+        ("os.listxattr(h + '/file')", "hid/file"),
+        ("c.inotify_add_watch(c.inotify_init(), h.encode(), 2)", "hid"),
+    ] {
+        let report = ask(&world, line, &["--explain"]);
+        assert_eq!(row(&report, "fs.hidden", &path(name))["program"], "python3", "{line}");
+        assert_eq!(ask(&world, line, &[])["denials"], json!([]), "{line}");
+    }
+    let mut lines = vec![
+        "os.access(h + '/file', os.X_OK)",
+        "os.stat(h + '/dangling')",
+        "os.lstat('link')",
+    ];
+    // Root writes to what it likes.
+    if caller == Caller::User {
+        lines.push("os.access(h + '/file', os.W_OK)");
+    }
+    for line in lines {
+        let report = ask(&world, line, &["--explain"]);
+        let about = |row: &&Value| row["path"].as_str().is_some_and(|at| at.starts_with(&path("hid")));
+        assert_eq!(denials(&report).iter().find(about), None, "{line}");
+    }
+}
