@@ -8,6 +8,8 @@ use crate::glob::GlobProblem;
 use crate::names::NameProblem;
 use crate::origin::{Origin, Source};
 pub use crate::path_problem::PathProblem;
+pub use crate::text_problem::TextProblem;
+use crate::text_problem::type_help;
 
 /// The largest policy file that is read.
 pub const MAX_BYTES: usize = 1 << 20;
@@ -31,17 +33,6 @@ pub enum NumberProblem {
     TooSmall,
     #[error("is too large")]
     TooLarge,
-}
-
-/// What is wrong with a text that has a form of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum TextProblem {
-    #[error("is not the name of a profile")]
-    ProfileName,
-    #[error("is not a container image")]
-    Image,
-    #[error("is not a base URL")]
-    Url,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -105,6 +96,8 @@ pub enum PolicyError {
         value: String,
         problem: TextProblem,
     },
+    #[error("`unprotect`: `{}` is not protected", shown(name))]
+    NotProtected { at: Origin, name: String, meant: String },
     #[error("`{}`: the path `{}` {problem}", shown(key), shown(path))]
     BadPath {
         at: Origin,
@@ -203,6 +196,7 @@ impl PolicyError {
             | Self::MissingField { at, .. }
             | Self::BadNumber { at, .. }
             | Self::BadText { at, .. }
+            | Self::NotProtected { at, .. }
             | Self::BadPath { at, .. }
             | Self::FlagLeadsOut { at, .. }
             | Self::BadGlob { at, .. }
@@ -240,11 +234,12 @@ impl PolicyError {
             Self::UnknownKey {
                 nearest: None, known, ..
             } => format!("known keys: {}", quoted(known)),
-            Self::WrongType { expected, .. } => type_help(expected),
+            Self::WrongType { expected, found, .. } => type_help(expected, found),
             Self::UnknownWord { known, .. } => format!("one of {}", quoted(known)),
             Self::MissingField { field, .. } => format!("add `{field}:`, or write the item as a plain string"),
             Self::BadNumber { range, .. } => format!("write {range}"),
-            Self::BadText { problem, .. } => text_help(*problem).into(),
+            Self::BadText { problem, .. } => problem.help().into(),
+            Self::NotProtected { meant, .. } => format!("did you mean `{}`?", shown(meant)),
             Self::BadPath { problem, .. } => problem.help().into(),
             Self::FlagLeadsOut { flag, leads_to, .. } => {
                 format!("if that is meant: {flag} {}", shown(leads_to))
@@ -366,26 +361,6 @@ fn inside_words(inside: &str) -> String {
 
 fn quoted(words: &[&str]) -> String {
     words.iter().map(|w| format!("`{w}`")).collect::<Vec<_>>().join(", ")
-}
-
-fn type_help(expected: &str) -> String {
-    if expected.contains("list") {
-        "write `[]` to grant nothing, `[\"item\"]` to grant something, or leave the key out".into()
-    } else if expected.contains("text") {
-        "put the value in quotes".into()
-    } else if expected.contains("number") {
-        "write a number without quotes, or `none` for no bound".into()
-    } else {
-        format!("write {expected}")
-    }
-}
-
-fn text_help(problem: TextProblem) -> &'static str {
-    match problem {
-        TextProblem::ProfileName => "letters, digits, `-`, `_` and `.`; `extends` takes a name, not a path",
-        TextProblem::Image => "write `registry/name:tag`, without spaces and not starting with `-`",
-        TextProblem::Url => "write `https://host[:port][/path]`, without a user or a password",
-    }
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use crate::grants::{Cover, normalise_denies};
 use crate::meaning::NetworkMeaning;
 use crate::names::NamePattern;
 use crate::narrow::narrow;
-use crate::origin::Origin;
-use crate::resolved::{DenyTarget, Mode, ModelAccess, ResolvedPolicy};
+use crate::origin::{Origin, Source};
+use crate::resolved::{DenyTarget, FsAccess, Mode, ModelAccess, ResolvedPolicy};
 
 /// One thing asked for that the base does not give.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +22,17 @@ pub struct Excess {
     pub origin: Option<Origin>,
     /// What the base says instead: `restricted: 10`.
     pub base: Option<String>,
+}
+
+impl Excess {
+    /// The built-in profile that lists this path of the home for reading: its own word, not the project's.
+    #[must_use]
+    pub fn read_by_profile(&self) -> Option<&str> {
+        match &self.origin.as_ref()?.source {
+            Source::Builtin(name) if self.clause.starts_with("fs.read `~/") => Some(name),
+            Source::Builtin(_) | Source::File(_) | Source::Flag(_) => None,
+        }
+    }
 }
 
 impl fmt::Display for Excess {
@@ -36,7 +47,7 @@ impl fmt::Display for Excess {
     }
 }
 
-/// What `asked` wants and `base` does not give, in the order of the policy's keys.
+/// What `asked` wants and `base` does not give: what to write and the network first, then the rest in the order of the keys.
 #[must_use]
 pub fn exceeds(asked: &ResolvedPolicy, base: &ResolvedPolicy) -> Vec<Excess> {
     let mut found = Found {
@@ -44,8 +55,10 @@ pub fn exceeds(asked: &ResolvedPolicy, base: &ResolvedPolicy) -> Vec<Excess> {
         base,
         list: Vec::new(),
     };
-    found.paths();
+    found.grants(FsAccess::ReadWrite);
     found.network();
+    found.grants(FsAccess::Read);
+    found.denies();
     found.env();
     found.scalars();
     found.list
@@ -77,9 +90,9 @@ impl Found<'_> {
         });
     }
 
-    fn paths(&mut self) {
+    fn grants(&mut self, access: FsAccess) {
         let base = Cover::new(self.base);
-        for grant in &self.asked.grants {
+        for grant in self.asked.grants.iter().filter(|grant| grant.access == access) {
             if base.access(grant.path.as_path()) < Some(grant.access) {
                 let clause = format!("{} `{}`", grant.access.key(), shown(&grant.written));
                 self.list.push(Excess {
@@ -89,6 +102,9 @@ impl Found<'_> {
                 });
             }
         }
+    }
+
+    fn denies(&mut self) {
         let asked = normalise_denies(self.asked.deny.clone());
         for deny in normalise_denies(self.base.deny.clone()) {
             let place = deny.target.place().as_path();

@@ -14,9 +14,9 @@ fn what_is_asked_for_beyond_the_base_is_said_in_sentences() {
     assert_eq!(
         sentences(asked, "{}"),
         [
-            "fs.read `~/.ssh` (policy.yml:2)",
             "fs.write `.` (policy.yml:3)",
             "network: true (policy.yml:4)",
+            "fs.read `~/.ssh` (policy.yml:2)",
             "env AWS_SECRET (policy.yml:6)",
             "env.set A (policy.yml:7)",
             "max_runtime_mins 60 (policy.yml:8; policy.yml: 10)",
@@ -30,6 +30,26 @@ fn what_is_asked_for_beyond_the_base_is_said_in_sentences() {
             "unprotect `.envrc` (policy.yml:15)",
         ]
     );
+}
+
+#[test]
+fn only_what_a_built_in_profile_lists_of_the_home_for_reading_is_its_own_word() {
+    let asked = resolved("extends: workspace\nfs: {read: [., ~/.ssh]}\n");
+    let named = |excess: &Excess| excess.read_by_profile().map(str::to_owned);
+    assert!(
+        exceeds(&asked, &resolved("{}"))
+            .iter()
+            .all(|excess| named(excess).is_none())
+    );
+    let list = exceeds(&resolved("extends: workspace\nnetwork: true\n"), &resolved("{}"));
+    let own: Vec<&Excess> = list.iter().filter(|excess| named(excess).is_some()).collect();
+    assert!(
+        own.iter().all(|excess| excess.clause.starts_with("fs.read `~/")),
+        "{own:?}"
+    );
+    assert!(own.len() > 10, "{own:?}");
+    let first: Vec<&str> = list.iter().take(2).map(|excess| excess.clause.as_str()).collect();
+    assert_eq!(first, ["fs.write `.`", "network: true"]);
 }
 
 #[test]

@@ -77,8 +77,8 @@ pub fn text<'a>(at: &At<'_>, node: &'a Node) -> Result<&'a str, PolicyError> {
 pub fn optional_text(at: &At<'_>, node: &Node) -> Result<Option<String>, PolicyError> {
     match &node.value {
         Value::Null => Ok(None),
-        Value::Text(text) if !text.is_empty() && !text.contains(char::is_control) => Ok(Some(text.clone())),
-        Value::Text(_) | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => {
+        Value::Text(text) => Ok(Some(text.clone())),
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => {
             Err(at.wrong(node, "text or `null`"))
         }
     }

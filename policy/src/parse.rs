@@ -1,6 +1,7 @@
 //! A tree of values to a `Policy`: every key, its type and its value checked, each error with its line.
 //!
-//! Pure. Keys stand at top level or under `security: subagent_permissions:`. An empty value is an error, not a default:
+//! Pure. Keys stand at top level or under `security: subagent_permissions:`, beside which `extends` may stand, too. An empty
+//! value is an error, not a default:
 //! `fs.read:` with nothing after it would otherwise mean one thing to its author and another to us.
 
 use crate::env::is_env_name;
@@ -11,8 +12,8 @@ use crate::origin::Source;
 use crate::policy::{Clause, LimitRules, NetworkRule, Policy};
 use crate::resolved::{Auth, Backend, Isolation, Mode, ModelAccess, Runtime};
 use crate::value::{
-    Whole, argv, cpus, endpoint, env_pattern, example, image, list, name_pattern, path_rules, profile_name, runtime,
-    whole_number,
+    Whole, argv, cpus, endpoint, env_pattern, example, image, list, name_pattern, path_rules, profile_name, protected,
+    runtime, whole_number,
 };
 use crate::yaml::{self, Node, Token, Value};
 
@@ -70,15 +71,32 @@ fn from_root(source: &Source, root: &Node) -> Result<Policy, PolicyError> {
             found: root.found(),
         });
     };
-    if entries.iter().any(|(key, _)| key.name == PREFIX) {
-        return policy(source, only(source, root, "", &[PREFIX])?, PREFIX);
+    let has = |name: &str| entries.iter().any(|(key, _)| key.name == name);
+    let known: Fields = match (has(PREFIX), has("security")) {
+        (true, _) => &["extends", PREFIX],
+        (false, true) => &["extends", "security"],
+        (false, false) => return policy(source, root, ""),
+    };
+    let (mut base, mut permissions) = (None, root);
+    for entry in fields(source, root, "", known)? {
+        match entry.name {
+            "extends" => base = Some(entry.node),
+            "security" => permissions = only(source, entry.node, "security", &["subagent_permissions"])?,
+            _ => permissions = entry.node,
+        }
     }
-    if !entries.iter().any(|(key, _)| key.name == "security") {
-        return policy(source, root, "");
+    let mut out = policy(source, permissions, PREFIX)?;
+    if let Some(node) = base {
+        let at = At { source, key: "extends" };
+        if out.extends.is_some() {
+            return Err(PolicyError::DuplicateKey {
+                at: at.at(node),
+                key: at.key.to_owned(),
+            });
+        }
+        out.extends = Some(at.clause(node, profile_name(&at, node)?));
     }
-    let security = only(source, root, "", &["security"])?;
-    let permissions = only(source, security, "security", &["subagent_permissions"])?;
-    policy(source, permissions, PREFIX)
+    Ok(out)
 }
 
 /// Reads a policy file that may not be text.
@@ -156,10 +174,7 @@ fn policy(source: &Source, root: &Node, inside: &str) -> Result<Policy, PolicyEr
             "model_endpoint" => out.model_endpoint = Some(at.clause(node, endpoint(&at, node)?)),
             "key_command" => out.key_command = Some(at.clause(node, argv(&at, node)?)),
             "auth" => out.auth = Some(at.clause(node, word(&at, node, AUTH)?)),
-            "unprotect" => {
-                let name = |at: &At<'_>, node: &Node| text(at, node).map(|name| name.trim_end_matches('/').to_owned());
-                out.unprotect = Some(list(&at, node, "name", name)?);
-            }
+            "unprotect" => out.unprotect = Some(list(&at, node, "name", protected)?),
             "examples" => out.examples = examples(&at, node)?,
             _ => {}
         }

@@ -91,6 +91,24 @@ fn keys_may_stand_under_their_full_name() {
 }
 
 #[test]
+fn extends_may_stand_beside_the_prefix_or_below_it_but_not_twice() {
+    for text in [
+        "extends: workspace\nsecurity: {subagent_permissions: {mode: restricted}}\n",
+        "security: {subagent_permissions: {mode: restricted}}\nextends: workspace\n",
+        "extends: workspace\nsecurity.subagent_permissions: {mode: restricted}\n",
+        "security: {subagent_permissions: {extends: workspace, mode: restricted}}\n",
+    ] {
+        let policy = ok(text);
+        let found = (policy.extends.unwrap().value, policy.mode.unwrap().value);
+        assert_eq!(found, ("workspace".to_owned(), Mode::Restricted), "{text}");
+    }
+    let twice = fails("security: {subagent_permissions: {extends: a}}\nextends: b\n");
+    assert_eq!(twice.to_string(), "the key `extends` is there twice");
+    assert_eq!((twice.origin().line, twice.origin().column), (2, 10));
+    assert!(message("extends: a\nsecurity: {}\n").starts_with("`security` must be"));
+}
+
+#[test]
 fn a_project_configuration_may_hold_other_things() {
     let read = |text: &str| parse_project_config(&file(), text.as_bytes());
     for text in [
@@ -200,8 +218,27 @@ fn a_wrong_type_names_the_key_and_what_was_found() {
         ),
         (
             "key_command: []",
-            "`key_command` must be a list of a program and its arguments, or `null`, found a list",
+            "`key_command` must be a list of a program and its arguments, or `null`, found an empty list",
         ),
+        ("image: ''", "`image`: `\"\"` is not a container image"),
+        ("model_endpoint: ''", "`model_endpoint`: `\"\"` is not a base URL"),
+        (
+            "model_endpoint: https://h/?q=1",
+            "`model_endpoint`: `https://h/?q=1` is not a base URL",
+        ),
+        (
+            "model_endpoint: https://h/v1#x",
+            "`model_endpoint`: `https://h/v1#x` is not a base URL",
+        ),
+        (
+            "unprotect: ['']",
+            "`unprotect`: `\"\"` names nothing that could be protected",
+        ),
+        (
+            "unprotect: [../x]",
+            "`unprotect`: `../x` names nothing that could be protected",
+        ),
+        ("unprotect: [.vscod/]", "`unprotect`: `.vscod` is not protected"),
         (
             "image: --privileged",
             "`image`: `--privileged` is not a container image",
@@ -220,6 +257,34 @@ fn a_wrong_type_names_the_key_and_what_was_found() {
     ] {
         assert_eq!(message(text), expected, "{text}");
     }
+}
+
+#[test]
+fn the_hint_at_a_wrong_value_can_be_followed() {
+    for (text, hint) in [
+        ("mode: 5", "put the value in quotes"),
+        ("mode: [restricted]", "write the value itself, without brackets or keys"),
+        ("mode:", "write a value here, or leave the key out"),
+        ("env: {set: [A]}", "write `{NAME: \"value\"}`, or leave the key out"),
+        (
+            "key_command: []",
+            "write `[\"program\", \"argument\"]`, or leave the key out",
+        ),
+        (
+            "fs: {deny: x}",
+            "write `[\"item\"]`, `[]` for none, or leave the key out",
+        ),
+        (
+            "image: ''",
+            "write `registry/name:tag`, without spaces and not starting with `-`, or `null` for no image",
+        ),
+        ("unprotect: [.vscod]", "did you mean `.vscode`?"),
+        ("examples: [{net: '*.h', verdict: deny}]", "write one host, as text"),
+    ] {
+        assert_eq!(fails(text).help(), hint, "{text}");
+    }
+    let error = fails("mode: restricted\nunprotect:\n  - .envrc\n  - {name: .vscod, why: x}\n");
+    assert_eq!((error.origin().line, error.origin().column), (4, 12));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::glob::{self, Glob, GlobProblem};
 use crate::names::{HostPattern, NamePattern};
 use crate::node::{At, fields, optional_text, text, word};
 use crate::policy::{Asked, Clause, Example, PathRule};
+use crate::protected;
 use crate::resolved::{FsAccess, Need};
 use crate::yaml::{Node, Value};
 
@@ -182,15 +183,37 @@ pub(crate) fn profile_name(at: &At<'_>, node: &Node) -> Result<String, PolicyErr
 /// A container image. It becomes an argument of another program, so it must not look like an option.
 pub(crate) fn image(at: &At<'_>, node: &Node) -> Result<Option<String>, PolicyError> {
     match optional_text(at, node)? {
-        Some(name) if name.starts_with('-') || name.contains(char::is_whitespace) => {
+        Some(name) if name.is_empty() || name.starts_with('-') || name.contains(unfit) => {
             Err(bad_text(at, node, &name, TextProblem::Image))
         }
         image => Ok(image),
     }
 }
 
+fn unfit(c: char) -> bool {
+    c.is_whitespace() || c.is_control()
+}
+
+/// A name under `unprotect:`; a `/` at its end says nothing.
+pub(crate) fn protected(at: &At<'_>, node: &Node) -> Result<String, PolicyError> {
+    let written = text(at, node)?;
+    let name = written.trim_end_matches('/');
+    if !protected::is_name(name) {
+        return Err(bad_text(at, node, written, TextProblem::Protected));
+    }
+    match protected::meant(name) {
+        Some(meant) => Err(PolicyError::NotProtected {
+            at: at.at(node),
+            name: name.to_owned(),
+            meant,
+        }),
+        None => Ok(name.to_owned()),
+    }
+}
+
 /// A program and its arguments, or null.
 pub(crate) fn argv(at: &At<'_>, node: &Node) -> Result<Option<Vec<String>>, PolicyError> {
+    const ARGV: &str = "a list of a program and its arguments, or `null`";
     match &node.value {
         Value::Null => Ok(None),
         Value::List(words) if !words.is_empty() => words
@@ -198,21 +221,27 @@ pub(crate) fn argv(at: &At<'_>, node: &Node) -> Result<Option<Vec<String>>, Poli
             .map(|word| text(at, word).map(str::to_owned))
             .collect::<Result<Vec<String>, _>>()
             .map(Some),
-        Value::List(_) | Value::Text(_) | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Map(_) => {
-            Err(at.wrong(node, "a list of a program and its arguments, or `null`"))
-        }
+        Value::List(_) => Err(PolicyError::WrongType {
+            at: at.at(node),
+            key: at.key.to_owned(),
+            expected: ARGV,
+            found: "an empty list".to_owned(),
+        }),
+        Value::Text(_) | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Map(_) => Err(at.wrong(node, ARGV)),
     }
 }
 
-/// A base URL, without user or password.
+/// A base URL, to which paths are added: without user, password, query or fragment.
 pub(crate) fn endpoint(at: &At<'_>, node: &Node) -> Result<Option<String>, PolicyError> {
     let Some(url) = optional_text(at, node)? else {
         return Ok(None);
     };
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
-    let host = rest.map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
+    let host = rest.map(|rest| rest.split('/').next().unwrap_or_default());
     match host.map(str::parse::<NamePattern>) {
-        Some(Ok(name)) if !matches!(name.host, HostPattern::Below(_)) && !url.contains(char::is_whitespace) => {
+        Some(Ok(name))
+            if !matches!(name.host, HostPattern::Below(_)) && !url.contains(['?', '#']) && !url.contains(unfit) =>
+        {
             Ok(Some(url))
         }
         Some(Ok(_) | Err(_)) | None => Err(bad_text(at, node, &url, TextProblem::Url)),
@@ -223,7 +252,7 @@ fn bad_text(at: &At<'_>, node: &Node, value: &str, problem: TextProblem) -> Poli
     PolicyError::BadText {
         at: at.at(node),
         key: at.key.to_owned(),
-        value: value.to_owned(),
+        value: if value.is_empty() { "\"\"" } else { value }.to_owned(),
         problem,
     }
 }

@@ -139,7 +139,9 @@ claims! {
         let seen = elsewhere(&["runs", "apply", &id]);
         assert!(seen.status == 1 && seen.stderr.contains("that run worked on"), "{}", seen.stderr);
         assert!(!at.project().join("x").exists());
-        assert_eq!(elsewhere(&["runs", "apply", "latest", "--project", "@PROJECT"]).stdout, "1 applied\n");
+        let seen = elsewhere(&["runs", "apply", "latest", "--json", "--project", "@PROJECT"]);
+        let applied: serde_json::Value = serde_json::from_str(&seen.stdout).expect("JSON");
+        assert_eq!((&applied["applied"], &applied["whole"]), (&serde_json::json!(1), &serde_json::json!(true)), "{applied}");
         assert!(at.project().join("x").exists());
     }
 

@@ -86,24 +86,29 @@ claims! {
             source <(\"$0\" completions bash)
             complete -p glee-supervisor | grep -o -- '-F [^ ]*' > /dev/null
             complete_words() {
+                local name=$1
                 COMP_WORDS=(\"$@\") COMP_CWORD=$(($# - 1)) COMP_LINE=\"$*\" COMP_POINT=${#COMP_LINE} COMPREPLY=()
-                local function=$(complete -p glee-supervisor | sed 's/.*-F \\([^ ]*\\).*/\\1/')
-                \"$function\" glee-supervisor \"${@: -1}\" \"${@: -2:1}\" || :
+                local function=$(complete -p \"$name\" | sed 's/.*-F \\([^ ]*\\).*/\\1/')
+                \"$function\" \"$name\" \"${@: -1}\" \"${@: -2:1}\" || :
                 printf '%s\\n' \"${COMPREPLY[@]}\" | sed 's/ *$//'
             }
             complete_words glee-supervisor doc
-            complete_words glee-supervisor run --pol";
+            complete_words glee-supervisor run --pol
+            complete_words glee run --pol";
         at.world.file("@OUT/complete.bash", script);
         let seen = at.host("bash -c \"$(cat @OUT/complete.bash)\" @BIN");
-        assert_eq!(seen, "doctor\n--policy\n");
+        assert_eq!(seen, "doctor\n--policy\n--policy\n");
     }
 
-    fn completions_for_zsh_and_fish_are_printed(at) {
-        for shell in ["zsh", "fish"] {
+    fn completions_for_zsh_and_fish_are_printed_for_both_names(at) {
+        for (shell, both) in [
+            ("zsh", "\n    compdef _glee-supervisor glee-supervisor glee\n"),
+            ("fish", "\ncomplete -c glee -w glee-supervisor\n"),
+        ] {
             let seen = at.seen(["completions", shell]);
             assert_eq!((seen.status, seen.stderr.as_str()), (0, ""), "{shell}");
-            let named = ["glee-supervisor", "policy"].map(|word| seen.stdout.contains(word));
-            assert_eq!(named, [true; 2], "{shell}: {}", seen.stdout);
+            let named = ["glee-supervisor", "policy", both].map(|word| seen.stdout.contains(word));
+            assert_eq!(named, [true; 3], "{shell}: {}", seen.stdout);
         }
     }
 }

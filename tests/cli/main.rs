@@ -38,6 +38,7 @@ mod leftovers;
 mod limits;
 mod logs;
 mod memory;
+mod moved;
 mod next;
 mod owners;
 mod paths;

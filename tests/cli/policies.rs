@@ -79,6 +79,38 @@ claims! {
         assert_eq!(at.seen(["policy", "check", "@OUT/good.yml"]).status, 0);
     }
 
+    fn a_policy_file_extends_beside_the_prefix(at) {
+        at.world.file("@OUT/e.yml", "extends: workspace\nsecurity: {subagent_permissions: {fs: {deny: [x]}}}\n");
+        let seen = at.seen(["run", "--policy", "@OUT/e.yml", "--", "sh", "-c", "echo x > new && echo written"]);
+        assert_eq!(seen.whole(), (0, "written\n", ""));
+    }
+
+    fn unprotect_takes_what_a_plan_protects_and_refuses_what_nothing_could_be(at) {
+        for (name, hint) in [
+            (".vscod", "hint: did you mean `.vscode`?"),
+            ("", "names nothing"),
+            ("/", "names nothing"),
+            ("*", "names nothing"),
+            ("../x", "names nothing"),
+        ] {
+            at.world.file("@OUT/u.yml", &format!("mode: restricted\nunprotect: [\"{name}\"]\n"));
+            let seen = at.seen(["policy", "check", "@OUT/u.yml"]);
+            assert_eq!((seen.status, seen.stdout.as_str()), (1, ""), "{name}");
+            let told = [hint, "u.yml:2:13: error:"].map(|word| seen.stderr.contains(word));
+            assert_eq!(told, [true; 2], "{name}: {}", seen.stderr);
+        }
+        at.host("git init -q @HOME");
+        let plan = json(&at.seen(["policy", "plan", "workspace", "--json", "--project", "@HOME"]));
+        let home = format!("{}/", at.home().display());
+        let mounts = plan["mounts"].as_array().expect("mounts").iter().filter(|mount| mount["kind"] == "protect");
+        let planned = mounts.filter_map(|mount| mount["at"].as_str()?.strip_prefix(&home));
+        let mut names: Vec<String> = planned.map(str::to_owned).collect();
+        names.extend(glee_sandbox::survey::protected_names().map(str::to_owned));
+        assert!([".git/hooks", ".xprofile"].iter().all(|known| names.iter().any(|name| name == known)), "{names:?}");
+        at.world.file("@OUT/u.yml", &format!("unprotect: {}\n", Value::from(names)));
+        assert_eq!(at.seen(["policy", "check", "@OUT/u.yml"]).whole(), (0, "ok\n", ""));
+    }
+
     fn policy_check_fails_for_a_file_that_is_not_there(at) {
         let seen = at.seen(["policy", "check", "@OUT/nosuch.yml"]);
         assert!(seen.status != 0 && seen.stderr.contains("nosuch.yml"), "{seen:?}");

@@ -48,6 +48,15 @@ fn is_complete(report: &Value) {
 }
 
 claims! {
+    fn the_policy_of_a_command_that_is_not_found_is_reported(at) {
+        let (_, ran) = at.reported(&["--policy", "workspace", "--", "true"]);
+        at.world.file("@PROJECT/plain", "no program\n");
+        for (name, status) in [("nosuchcmd", 127), ("./plain", 126)] {
+            let (seen, report) = at.reported(&["--policy", "workspace", "--", name]);
+            assert_eq!((seen.status, &report["policy"]), (status, &ran["policy"]), "{report}");
+        }
+    }
+
     fn a_run_that_exits_is_reported_whole(at) {
         let (seen, report) = at.reported(&["--policy", "restricted", "--", "sh", "-c", "exit 3"]);
         assert_eq!(seen.whole(), (3, "", ""));

@@ -26,6 +26,7 @@ claims! {
         for name in ["latest", id, &id[..25], &id.to_uppercase()] {
             assert_eq!(at.seen(["runs", "report", name]).whole(), (0, written.as_str(), ""), "{name}");
         }
+        assert_eq!(at.seen(["runs", "report", "latest", "--json"]).whole(), (0, written.as_str(), ""));
         let shown = at.seen(["runs", "show", id, "--json"]);
         assert_eq!(serde_json::from_str::<Value>(&shown.stdout).expect("JSON"), report);
     }

@@ -31,6 +31,22 @@ fn succeeds(at: &Place, arguments: &[&str]) -> String {
 }
 
 claims! {
+    fn what_is_asked_for_begins_with_writing_and_the_network_and_a_profiles_paths_are_one_line(at) {
+        at.world.file(
+            "@PROJECT/.glee/config.yml",
+            "security:\n  subagent_permissions:\n    extends: workspace\n    network: true\n",
+        );
+        for (call, begins) in [(vec!["run", "--", "true"], "  - "), (vec!["trust"], "  +  ")] {
+            let seen = at.seen(call);
+            let asked: Vec<&str> = seen.stderr.lines().filter_map(|line| line.strip_prefix(begins)).collect();
+            let first = ["fs.write `.`", "network: true"];
+            assert!(asked.iter().zip(first).all(|(line, word)| line.starts_with(word)), "{}", seen.stderr);
+            assert!(!seen.stderr.contains("~/.cargo") && seen.stderr.contains("policy show workspace"), "{}", seen.stderr);
+        }
+        let whole = at.seen(["trust", "status", "--json"]).stdout;
+        assert!(whole.contains("fs.read `~/.cargo`"), "{whole}");
+    }
+
     fn an_untrusted_configuration_does_not_widen_and_the_run_says_what_it_asked_for(at) {
         at.world.file("@PROJECT/.glee/config.yml", WIDE);
         assert!(!writes(at), "an untrusted configuration widened the run");

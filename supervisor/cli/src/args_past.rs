@@ -37,6 +37,9 @@ pub(crate) enum RunsCommand {
         /// The id of a run, the beginning of one, or `latest`
         #[arg(value_name = "ID|latest")]
         run: String,
+        /// Print JSON: a report is nothing else
+        #[arg(long)]
+        json: bool,
     },
     /// Show what a run changed in a copy of the project (`run --workspace cow`)
     #[command(after_help = "\
@@ -70,6 +73,9 @@ Example:
         /// Only what lies at or below these, from the project
         #[arg(value_name = "PATH")]
         paths: Vec<PathBuf>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Forget what a run changed in a copy
     #[command(after_help = "Example:\n  glee-supervisor runs discard latest")]

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use glee_engine::definitions::diff::unified;
 use glee_engine::project::Scene;
 use glee_engine::text::visible;
-use glee_engine::workspaces::apply::{self, ApplyError, judge};
+use glee_engine::workspaces::apply::{self, Applied, ApplyError, judge};
 use glee_engine::workspaces::{Change, FindError, Kept, Node, find};
 use glee_sandbox::launch::Verdict;
 use glee_sandbox::sys::path::read_file;
+use serde::Serialize;
 
 use crate::print::{self, Paint};
 
@@ -149,7 +150,7 @@ fn as_text(bytes: Vec<u8>) -> Option<String> {
 }
 
 /// Takes it into the project.
-pub(crate) fn apply(given: &str, project: Option<&Path>, paths: &[PathBuf]) -> i32 {
+pub(crate) fn apply(given: &str, project: Option<&Path>, paths: &[PathBuf], json: bool) -> i32 {
     let (kept, scene) = match found(given, project) {
         Ok(found) => found,
         Err(status) => return status,
@@ -209,7 +210,38 @@ pub(crate) fn apply(given: &str, project: Option<&Path>, paths: &[PathBuf]) -> i
             "the result is still there: glee-supervisor runs discard {run}"
         ));
     }
+    if json {
+        return print::json(&Taken::of(&applied), 0);
+    }
     print::bytes(format!("{} applied\n", applied.applied).as_bytes(), 0)
+}
+
+/// `Applied`, as JSON.
+#[derive(Serialize)]
+struct Taken {
+    applied: usize,
+    protected: Vec<String>,
+    left: Vec<String>,
+    stale: Vec<String>,
+    set_aside: Vec<String>,
+    not_disarmed: Vec<String>,
+    /// Nothing is left of the result.
+    whole: bool,
+}
+
+impl Taken {
+    fn of(applied: &Applied) -> Self {
+        let text = |paths: &[PathBuf]| paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        Self {
+            applied: applied.applied,
+            protected: text(&applied.protected),
+            left: text(&applied.left),
+            stale: text(&applied.stale),
+            set_aside: text(&applied.aside),
+            not_disarmed: text(&applied.armed),
+            whole: applied.whole,
+        }
+    }
 }
 
 fn refuse(error: &ApplyError) -> i32 {

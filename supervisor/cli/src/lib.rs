@@ -13,7 +13,9 @@ mod args_policy;
 mod args_tasks;
 mod args_workflow;
 mod args_workflow_run;
+mod asked;
 mod audit;
+mod completions;
 mod config;
 mod context;
 mod copies;
@@ -42,10 +44,10 @@ mod workflow_lines;
 mod workflow_past;
 mod workflow_run;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::Path;
 
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 use glee_engine::endpoint::ENDPOINT;
 use glee_engine::tasks::cli::STUB;
 use glee_engine::tasks::{DRIVER, WORKER, worker};
@@ -87,7 +89,7 @@ pub fn main() -> u8 {
         Command::Workflow(command) => workflow::workflow(command, project),
         Command::Approvals(command) => approvals::approvals(command, project),
         Command::Mcp(arguments) => mcp::mcp(arguments, project),
-        Command::Completions { shell } => completions(shell, arguments.first()),
+        Command::Completions { shell } => print::bytes(completions::script(shell).as_bytes(), 0),
     };
     u8::try_from(status & 0xff).unwrap_or(1)
 }
@@ -130,23 +132,10 @@ fn names_run(arguments: &[OsString]) -> bool {
     false
 }
 
-/// The script completes the name by which we were called.
-fn completions(shell: clap_complete::Shell, called: Option<&OsString>) -> i32 {
-    let short = called.and_then(|path| Path::new(path).file_name()) == Some(OsStr::new("glee"));
-    let mut script = Vec::new();
-    clap_complete::generate(
-        shell,
-        &mut Cli::command(),
-        if short { "glee" } else { "glee-supervisor" },
-        &mut script,
-    );
-    // clap_complete 4.6 writes the labels of a name with a hyphen in two ways for bash, so that none is ever found.
-    let script = String::from_utf8_lossy(&script).replace("glee__subcmd__supervisor", "glee__supervisor");
-    print::bytes(script.as_bytes(), 0)
-}
-
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     #[test]

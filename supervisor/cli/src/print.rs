@@ -1,5 +1,6 @@
 //! Data on stdout, messages on stderr in one voice; colours only on a terminal.
 
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,8 +38,7 @@ impl Paint {
     }
 
     fn on(self, text: &str, is_terminal: bool) -> String {
-        let plain = std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty());
-        if is_terminal && !plain {
+        if is_terminal && takes_colours(|name| std::env::var_os(name)) {
             format!("\x1b[{}m{text}\x1b[0m", self.code())
         } else {
             text.to_owned()
@@ -54,6 +54,12 @@ impl Paint {
     pub(crate) fn err(self, text: &str) -> String {
         self.on(text, std::io::stderr().is_terminal())
     }
+}
+
+/// Does a terminal take colours, and its user want them?
+fn takes_colours(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let unwanted = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+    !unwanted && variable("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
 /// An error and, apart from it, what to do.
@@ -168,6 +174,18 @@ mod tests {
             visible("a\nb\x1b]0;x\x07\r\n\u{202e}c"),
             "a\nb\\u{1b}]0;x\\u{7}\\r\n\\u{202e}c"
         );
+    }
+
+    #[test]
+    fn colours_are_for_terminals_that_take_them_and_people_who_want_them() {
+        let taken = |variables: &[(&str, &str)]| {
+            takes_colours(|name| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| OsString::from(value))
+            })
+        };
+        assert!(taken(&[]) && taken(&[("TERM", "xterm")]) && taken(&[("NO_COLOR", "")]));
+        assert!(!taken(&[("TERM", "dumb")]) && !taken(&[("NO_COLOR", "1"), ("TERM", "xterm")]));
     }
 
     #[test]

@@ -9,10 +9,12 @@ use glee_engine::select::Selected;
 use glee_engine::tasks::job::Job;
 use glee_engine::text::visible;
 use glee_engine::trust::Standing;
+use glee_policy::exceeds::Excess;
 use glee_policy::{Flags, resolved};
 use glee_sandbox::receipt::Wish;
 
 use crate::args::{Backend, RunArgs, Switch, Workspace};
+use crate::asked::{self, Line};
 use crate::{print, summary};
 
 /// Runs the command and returns the exit status.
@@ -227,8 +229,13 @@ pub(crate) fn announce_policy(selected: &Selected) {
         let files = extended.join(", ");
         format!("`{name}` extends {files} of the project, which {why}; it only narrows `restricted`. Not granted:")
     };
-    for excess in &selected.withheld {
-        text.push_str(&format!("\n  - {excess}"));
+    for line in asked::lines(&selected.withheld, Excess::read_by_profile) {
+        match line {
+            Line::One(excess) => text.push_str(&format!("\n  - {excess}")),
+            Line::Many { profile, count } => {
+                text.push_str(&format!("\n  - {} ({})", asked::many(count), asked::place(profile)));
+            }
+        }
     }
     let own = [PathBuf::from(name)];
     let asks = if extended.is_empty() {

@@ -41,9 +41,9 @@ pub(crate) fn runs(command: RunsCommand, project: Option<PathBuf>) -> i32 {
     let done = match command {
         RunsCommand::List { number, json } => list(number, project, json),
         RunsCommand::Show { run, json } => show(&run, project, json),
-        RunsCommand::Report { run } => report(&run, project).map(|bytes| print::bytes(&bytes, 0)),
+        RunsCommand::Report { run, json: _ } => report(&run, project).map(|bytes| print::bytes(&bytes, 0)),
         RunsCommand::Diff { run, names, json } => return copies::diff(&run, project.as_deref(), names, json),
-        RunsCommand::Apply { run, paths } => return copies::apply(&run, project.as_deref(), &paths),
+        RunsCommand::Apply { run, paths, json } => return copies::apply(&run, project.as_deref(), &paths, json),
         RunsCommand::Discard { run } => return copies::discard(&run, project.as_deref()),
         RunsCommand::Prune { keep, older_than, json } => {
             let keep = Keep {

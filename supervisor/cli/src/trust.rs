@@ -14,6 +14,7 @@ use glee_engine::text::{columns, visible};
 use glee_engine::trust::{Standing, TrustError};
 
 use crate::args_more::{TrustArgs, TrustCommand};
+use crate::asked::{self, Line};
 use crate::print;
 
 /// Returns the exit status: 0 if what was asked about counts in full afterwards.
@@ -205,9 +206,9 @@ fn difference(question: &Question) -> String {
 }
 
 fn wants(wants: &[Want]) -> String {
-    let rows: Vec<Vec<String>> = wants
-        .iter()
-        .map(|want| {
+    let row = |line: Line<'_, Want>| match line {
+        Line::Many { profile, count } => vec!["+".to_owned(), asked::many(count), asked::place(profile)],
+        Line::One(want) => {
             let leads = want
                 .leads_to
                 .as_ref()
@@ -222,9 +223,10 @@ fn wants(wants: &[Want]) -> String {
                 visible(&format!("{}{leads}", want.clause)),
                 visible(&about.join("; ")),
             ]
-        })
-        .collect();
-    columns(&rows, "  ")
+        }
+    };
+    let lines = asked::lines(wants, |want| want.profile.as_deref());
+    columns(&lines.into_iter().map(row).collect::<Vec<_>>(), "  ")
 }
 
 fn somebody_is_here() -> bool {
@@ -327,6 +329,7 @@ mod tests {
             leads_to: leads.map(str::to_owned),
             origin: origin.map(str::to_owned),
             instead: instead.map(str::to_owned),
+            profile: None,
         };
         let list = [
             want("fs.read `data`", Some("/home/u/.ssh"), Some("config.yml:4"), None),

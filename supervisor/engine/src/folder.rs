@@ -3,6 +3,11 @@
 //! Names are single components and no link is followed, so nothing outside can be reached through one.
 //! INVARIANT (drafts): a draft exists only while its writer holds the folder's lock. Who takes the lock removes what it
 //! finds: the draft of somebody who was killed.
+//!
+//! A directory of a project can be opened, and so locked, by every command that reads it. The lock of such a folder is a file
+//! in the user's state directory; the directory's own, which other users' processes know, is waited for only a little. Who
+//! does not get it leaves drafts where they are. So two users whose processes write at once wait for each other, but where a
+//! command keeps the directory locked: then the later file counts, whole, or one of the two is told that its draft is gone.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -13,15 +18,20 @@ use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use glee_sandbox::sys::fd::{self, Lock};
-use glee_sandbox::sys::path::{self, Stat};
+use glee_sandbox::sys::path::{self, Own, Stat};
 use glee_sandbox::sys::process::geteuid;
 
+use crate::audit::place::State;
 use crate::hex::hex;
 use crate::random;
 
 /// How long another process may hold a folder: it writes one small file meanwhile.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How long another user may hold a folder of a project.
+const COURTESY: Duration = Duration::from_millis(200);
 const PAUSE: Duration = Duration::from_millis(1);
+/// Lock files, in the state directory.
+const LOCKS: &str = "locks";
 /// How the names of drafts begin. No file that is kept may begin so.
 const DRAFT: &str = ".draft-";
 
@@ -30,14 +40,24 @@ const DRAFT: &str = ".draft-";
 pub struct Folder {
     path: PathBuf,
     dir: OwnedFd,
+    place: Place,
+}
+
+/// Who can open a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// The user's own programs.
+    User,
+    /// Sandboxed commands, too.
+    Project,
 }
 
 /// The right to change what is in a folder. No other process, and no other thread, has it at the same time.
 #[derive(Debug)]
 pub struct Locked<'a> {
     folder: &'a Folder,
-    /// A description of its own: locks of one description do not exclude each other.
-    _held: OwnedFd,
+    /// Descriptions of their own: locks of one description do not exclude each other.
+    _held: [Option<OwnedFd>; 2],
 }
 
 impl Folder {
@@ -52,7 +72,8 @@ impl Folder {
             let what = "not this user's own, or others can write to it";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
         }
-        Ok(Self { path, dir })
+        let place = Place::User;
+        Ok(Self { path, dir, place })
     }
 
     /// A directory below a project, made if missing, private. Made by root, it belongs to whom the project belongs.
@@ -71,7 +92,8 @@ impl Folder {
             dir = next;
         }
         let path = root.join(below);
-        Ok(Self { path, dir })
+        let place = Place::Project;
+        Ok(Self { path, dir, place })
     }
 
     /// A directory below a project; `None` if there is none.
@@ -82,6 +104,7 @@ impl Folder {
             Ok(dir) => Ok(Some(Self {
                 path: root.join(below),
                 dir,
+                place: Place::Project,
             })),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -100,32 +123,39 @@ impl Folder {
 
     /// Waits for the lock, and removes what a killed writer has left.
     pub fn lock(&self) -> io::Result<Locked<'_>> {
-        let held = path::open_dir_beneath(self.fd(), Path::new("."))?;
-        let end = Instant::now() + PATIENCE;
-        loop {
-            match fd::flock(held.as_fd(), Lock::TryExclusive) {
-                Ok(()) => break,
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < end => {
-                    std::thread::sleep(PAUSE);
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return Err(io::Error::new(
-                        io::ErrorKind::TimedOut,
-                        "another process holds its lock",
-                    ));
-                }
-                Err(error) => return Err(error),
-            }
+        let hidden = match self.place {
+            Place::User => None,
+            Place::Project => self.hidden_lock(),
+        };
+        let mut patience = PATIENCE;
+        if let Some(file) = &hidden {
+            wait(file.as_fd(), patience)?;
+            patience = COURTESY;
         }
-        for name in self.all_names()? {
-            if is_draft(&name) {
-                path::unlink_at(self.fd(), &name)?;
+        let open = path::open_dir_beneath(self.fd(), Path::new("."))?;
+        let open = match wait(open.as_fd(), patience) {
+            Ok(()) => Some(open),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut && hidden.is_some() => None,
+            Err(error) => return Err(error),
+        };
+        if open.is_some() {
+            for name in self.all_names()?.iter().filter(|name| is_draft(name)) {
+                path::unlink_at(self.fd(), name)?;
             }
         }
         Ok(Locked {
             folder: self,
-            _held: held,
+            _held: [hidden, open],
         })
+    }
+
+    /// The file that is locked in place of a directory that commands can open. `None` where this user has no state directory:
+    /// then the directory alone is locked.
+    fn hidden_lock(&self) -> Option<OwnedFd> {
+        let of = path::lstat_at(self.fd(), OsStr::new("")).ok()?;
+        let place = Self::of_user(&State::make().ok()?.path.join(LOCKS)).ok()?;
+        let name = format!("{:x}-{:x}", of.dev, of.ino);
+        path::open_own_at(place.fd(), OsStr::new(&name), Own::ReadWrite).ok()
     }
 
     /// A regular file, up to `most` bytes; `None` if there is none. More than that is an error.
@@ -214,6 +244,22 @@ impl Locked<'_> {
     /// The names themselves survive a loss of power too.
     fn settle(&self) -> io::Result<()> {
         File::from(path::open_dir_beneath(self.folder.fd(), Path::new("."))?).sync_all()
+    }
+}
+
+fn wait(held: BorrowedFd<'_>, patience: Duration) -> io::Result<()> {
+    let end = Instant::now() + patience;
+    loop {
+        match fd::flock(held, Lock::TryExclusive) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < end => {
+                std::thread::sleep(PAUSE);
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                let what = "another process holds its lock";
+                return Err(io::Error::new(io::ErrorKind::TimedOut, what));
+            }
+            other => return other,
+        }
     }
 }
 

@@ -94,6 +94,27 @@ fn locks_exclude_other_threads_of_the_same_process() {
 }
 
 #[test]
+fn whoever_can_only_open_a_projects_directory_cannot_keep_the_lock() {
+    let scratch = Scratch::new();
+    let folder = Folder::make_beneath(scratch.path(), Path::new("d")).expect("make");
+    let draft = scratch.path().join("d/.draft-0011223344556677");
+    fs::write(&draft, "another user's").expect("write");
+    let command = File::open(scratch.path().join("d")).expect("open");
+    fd::flock(command.as_fd(), Lock::TryExclusive).expect("lock");
+    let start = Instant::now();
+    let locked = folder.lock().expect("lock");
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert!(draft.exists());
+    locked.put(name("f"), b"ours").expect("put");
+    let again = folder.hidden_lock().expect("file");
+    let error = wait(again.as_fd(), Duration::ZERO).expect_err("held");
+    assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    drop((locked, command));
+    drop(folder.lock().expect("lock"));
+    assert_eq!(folder.all_names().expect("names"), [OsString::from("f")]);
+}
+
+#[test]
 fn a_directory_that_others_can_write_is_not_the_users_own() {
     let scratch = Scratch::new();
     let at = scratch.path().join("keys");

@@ -27,6 +27,7 @@ pub mod logs;
 pub mod memory;
 mod mount_view;
 pub mod options;
+mod passed;
 mod plan_rows;
 pub mod plan_view;
 pub mod project;

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -18,7 +17,7 @@ pub use glee_sandbox::plan::Records;
 use glee_sandbox::plan::{SandboxPlan, Workspace};
 pub use glee_sandbox::seccomp::Observe;
 use glee_sandbox::survey::{self, Setting, find_command};
-use glee_sandbox::sys::{landlock, term};
+use glee_sandbox::sys::landlock;
 
 use crate::agent::overlay::{self, Addresses, Overlay};
 use crate::audit::LogError;
@@ -32,6 +31,7 @@ use crate::host::people;
 use crate::later::Later;
 use crate::library::config_dir;
 pub use crate::options::{Options, Purpose};
+use crate::passed::{add, add_terminal};
 use crate::project::{Scene, SceneError};
 pub use crate::refusal::Refusal;
 use crate::report::{Destination, ModelReport, Named, PolicyId, Report};
@@ -113,16 +113,19 @@ fn attempt(
     notice: &mut dyn FnMut(&Prepared),
 ) -> Result<(i32, Leaving), Refusal> {
     report.workspace.kind = options.workspace.name();
+    let run_id = report.run_id.clone();
     let mut scout = None;
-    let prepared = prepare_on(options, &report.run_id, &mut |policy, scene, reach| {
-        *stage = Stage::set(options.workspace, policy, scene, &report.run_id)?;
+    let mut set = |policy: &ResolvedPolicy, scene: &Scene, reach| {
+        *stage = Stage::set(options.workspace, policy, scene, &run_id)?;
         let walled = policy.mode == Mode::Restricted && policy.isolation == Isolation::Namespaces;
         let native = container::engine(policy.backend).is_none();
         scout = (walled && native && reach == Reach::Nothing)
             .then(launch::Scout::send)
             .flatten();
         Ok(())
-    })?;
+    };
+    let mut refused = |policy: &ResolvedPolicy| report.policy = policy_id(policy);
+    let prepared = prepare_on(options, &run_id, &mut set, &mut refused)?;
     let remark = stage.as_ref().and_then(Stage::remark);
     let prepared = Prepared { remark, ..prepared };
     notice(&prepared);
@@ -139,7 +142,6 @@ fn attempt(
     };
     // For the written report only: looking at every file is not free.
     let judge = options.report.as_ref().map(|_| &later as &dyn Judge);
-    let run_id = report.run_id.clone();
     let container = contained
         .map(|settings| settings.container(&prepared.plan, &run_id))
         .transpose()
@@ -189,10 +191,7 @@ fn attempt(
 /// What is known of a run before it starts. `contained`: the engine, and the walls that it gives.
 fn describe(report: &mut Report, prepared: &Prepared, contained: Option<(&'static str, container::Walls)>) {
     let policy = &prepared.selected.policy;
-    report.policy = PolicyId {
-        name: known_as(&policy.name),
-        sha256: policy.sha256(),
-    };
+    report.policy = policy_id(policy);
     report.project = Some(prepared.project.to_string_lossy().into_owned());
     report.withhold(&prepared.withheld);
     report.omitted.clone_from(&prepared.plan.omitted);
@@ -202,6 +201,13 @@ fn describe(report: &mut Report, prepared: &Prepared, contained: Option<(&'stati
         report.backend = engine;
         report.layers.isolation = isolation;
         report.layers.not_given = not_given.to_vec();
+    }
+}
+
+fn policy_id(policy: &ResolvedPolicy) -> PolicyId {
+    PolicyId {
+        name: known_as(&policy.name),
+        sha256: policy.sha256(),
     }
 }
 
@@ -234,7 +240,7 @@ pub struct Prepared {
 
 /// From what was typed to a plan. Changes nothing.
 pub fn prepare(options: &Options, run_id: &str) -> Result<Prepared, Refusal> {
-    prepare_on(options, run_id, &mut |_, _, _| Ok(()))
+    prepare_on(options, run_id, &mut |_, _, _| Ok(()), &mut |_| {})
 }
 
 /// What a run reaches of the network.
@@ -244,23 +250,61 @@ enum Reach {
     Something,
 }
 
-/// As `prepare`; `set` is called when all is decided but what the survey finds, and puts in place what it is to see.
+/// Called when all is decided but what the survey finds, to put in place what it is to see.
+type Set<'a> = &'a mut dyn FnMut(&ResolvedPolicy, &Scene, Reach) -> Result<(), StageError>;
+
+/// As `prepare`; `refused` is called with the policy of a run that nothing comes of.
 fn prepare_on(
     options: &Options,
     run_id: &str,
-    set: &mut dyn FnMut(&ResolvedPolicy, &Scene, Reach) -> Result<(), StageError>,
+    set: Set<'_>,
+    refused: &mut dyn FnMut(&ResolvedPolicy),
 ) -> Result<Prepared, Refusal> {
     let scene = Scene::find(options.project.as_deref())?;
-    let mut selected = select::select(options.policy.as_deref(), &scene)?;
-    select::add_flags(&mut selected, &options.flags, &scene)?;
+    let mut selected = select(options, &scene)?;
+    let laid = lay_out(options, run_id, &scene, &mut selected, set).inspect_err(|_| refused(&selected.policy))?;
+    Ok(Prepared {
+        selected,
+        plan: laid.plan,
+        project: scene.project,
+        overlay: laid.overlay,
+        egress: laid.egress,
+        withheld: laid.withheld,
+        home: scene.home,
+        remark: None,
+    })
+}
+
+/// The policy, with the caller's own word.
+fn select(options: &Options, scene: &Scene) -> Result<Selected, Refusal> {
+    let mut selected = select::select(options.policy.as_deref(), scene)?;
+    select::add_flags(&mut selected, &options.flags, scene)?;
     selected.policy.backend = options.backend.unwrap_or(selected.policy.backend);
     if options.workspace != Workspace::Shared {
         stage::check(options.workspace, &selected.policy)?;
-        select::add_workspace(&mut selected, &scene)?;
+        select::add_workspace(&mut selected, scene)?;
     }
     if let Some(job) = &options.job {
-        selected.policy = job.narrow(selected.policy, &scene)?;
+        selected.policy = job.narrow(selected.policy, scene)?;
     }
+    Ok(selected)
+}
+
+/// What `Prepared` has besides the policy and the project.
+struct Laid {
+    plan: SandboxPlan,
+    overlay: Option<Overlay>,
+    egress: Option<Egress>,
+    withheld: Vec<OsString>,
+}
+
+fn lay_out(
+    options: &Options,
+    run_id: &str,
+    scene: &Scene,
+    selected: &mut Selected,
+    set: Set<'_>,
+) -> Result<Laid, Refusal> {
     let name = options.command.first().ok_or(Refusal::NoCommand)?;
     let here = env::current_dir().map_err(SceneError::NoCwd)?;
     let found = || find_command(name, &here, env::var_os("PATH").as_deref());
@@ -272,7 +316,7 @@ fn prepare_on(
         broker: &egress::broker_url(),
         servers: &endpoint::servers(endpoint),
     };
-    let overlay = overlay::lay(&mut selected.policy, &scene, &command, key_file, &addresses)?;
+    let overlay = overlay::lay(&mut selected.policy, scene, &command, key_file, &addresses)?;
     if options.purpose == Purpose::Learning && selected.policy.network == Network::Off {
         // Nothing more is allowed: a list of names with none in it.
         let (allow, deny) = (BTreeSet::new(), BTreeSet::new());
@@ -293,7 +337,7 @@ fn prepare_on(
         (None, Network::Off) => Reach::Nothing,
         (Some(_), _) | (None, Network::Names { .. } | Network::Host) => Reach::Something,
     };
-    set(policy, &scene, reach)?;
+    set(policy, scene, reach)?;
     let (caller, homes) = people();
     let setting = Setting {
         project: &scene.project,
@@ -334,43 +378,10 @@ fn prepare_on(
         records: options.records,
     };
     let plan = lower::lower(policy, &terrain, kernel, request)?;
-    Ok(Prepared {
-        selected,
+    Ok(Laid {
         plan,
-        project: scene.project,
         overlay,
         egress,
         withheld,
-        home: scene.home,
-        remark: None,
     })
-}
-
-/// Adds variables, where the caller's own word has not set them. A home of the run's own takes the place of the caller's.
-fn add(env: &mut Vec<(OsString, OsString)>, more: Option<Vec<(OsString, OsString)>>) {
-    for (name, value) in more.into_iter().flatten() {
-        if name == "HOME" {
-            env.retain(|(known, _)| *known != name);
-        }
-        if !env.iter().any(|(known, _)| *known == name) {
-            env.push((name, value));
-        }
-    }
-}
-
-/// A program on a terminal must know which one: TERM passes when the command gets a terminal of ours.
-fn add_terminal(env: &mut Vec<(OsString, OsString)>) {
-    let on_terminal = [
-        std::io::stdin().as_fd(),
-        std::io::stdout().as_fd(),
-        std::io::stderr().as_fd(),
-    ]
-    .into_iter()
-    .any(term::is_terminal);
-    if on_terminal
-        && !env.iter().any(|(name, _)| name == "TERM")
-        && let Some(term) = env::var_os("TERM")
-    {
-        env.push(("TERM".into(), term));
-    }
 }

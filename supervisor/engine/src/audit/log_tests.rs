@@ -385,3 +385,16 @@ fn what_a_caller_chose_is_bounded() {
     let short = ["a".to_owned(), "b".to_owned()];
     assert_eq!(bounded_command(&short), short);
 }
+
+#[test]
+fn where_our_own_filter_refuses_the_hint_names_the_sandbox_and_no_permissions() {
+    let help = |number| {
+        PlaceError::Io {
+            path: "p".into(),
+            error: std::io::Error::from_raw_os_error(number),
+        }
+        .help()
+    };
+    assert!(help(libc::ENOSYS).contains("inside of a sandbox"));
+    assert!(help(libc::EACCES).contains("writable"));
+}

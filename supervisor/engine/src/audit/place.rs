@@ -36,6 +36,10 @@ impl PlaceError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Nowhere | Self::Foreign { .. } => "set XDG_STATE_HOME to a directory of your own",
+            // Of what is used here only what our own filter refuses is missing on kernels that can sandbox.
+            Self::Io { error, .. } if error.raw_os_error() == Some(libc::ENOSYS) => {
+                "this seems to be the inside of a sandbox already, where nothing of a run is kept"
+            }
             Self::Io { .. } => "make the directory writable, or set XDG_STATE_HOME to another one",
             Self::NotADirectory { .. } | Self::NotAFile { .. } => {
                 "see who put it there and remove it, or set XDG_STATE_HOME to another directory"

@@ -66,6 +66,7 @@ pub fn agents(scene: &Scene) -> Items {
                 leads_to: None,
                 origin: None,
                 instead: Some(instead),
+                profile: None,
             });
             let digest = view::files(&agent).into_values().next().unwrap_or_default();
             question(Kind::Agent, file, digest, wants.collect())

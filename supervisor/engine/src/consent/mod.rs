@@ -52,6 +52,9 @@ pub struct Want {
     pub origin: Option<String>,
     /// What `restricted` says instead.
     pub instead: Option<String>,
+    /// The built-in profile in whose list of readable paths it stands.
+    #[serde(skip)]
+    pub profile: Option<String>,
 }
 
 impl Question {
@@ -118,6 +121,7 @@ impl Want {
             plain.components().ne(grant.path.as_path().components())
         });
         Self {
+            profile: excess.read_by_profile().map(str::to_owned),
             clause: excess.clause,
             leads_to: leads_to.map(|grant| grant.path.as_path().to_string_lossy().into_owned()),
             origin: excess.origin.map(|origin| origin.to_string()),
@@ -162,6 +166,7 @@ fn settings(scene: &Scene) -> Result<(Vec<Want>, Files, BTreeSet<String>), Selec
         leads_to: None,
         origin: origin.map(|origin| origin.to_string()),
         instead: Some(format!("default: {}", key.written(&key.default()))),
+        profile: None,
     });
     let requires = settings.approvals();
     let dropped = trust::required(&file)?;
@@ -170,6 +175,7 @@ fn settings(scene: &Scene) -> Result<(Vec<Want>, Files, BTreeSet<String>), Selec
         leads_to: None,
         origin: None,
         instead: Some("required until now".to_owned()),
+        profile: None,
     });
     let wants = wants.chain(dropped).collect();
     Ok((wants, [(file, digest(&bytes))].into(), requires))
