@@ -3,7 +3,7 @@
 //! What is done at the end is done in what is held, wherever it lies by then. INVARIANT: nothing that lies at the old path of a
 //! tree, and is not that tree, is touched for it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::names::Names;
 use super::{changes, setids};
-use crate::plan::{Containment, MountStep, Repository, SandboxPlan};
+use crate::plan::{Containment, GitPlan, MountStep, Repository, SandboxPlan, Shared};
 use crate::sys::path;
 
 /// A tree that is not where it was before the run.
@@ -127,22 +127,7 @@ impl Whereabouts {
         if self.moved.is_empty() {
             return plan;
         }
-        let git = &mut plan.git;
-        for dirs in [&mut git.trees, &mut git.fresh, &mut git.not_bare] {
-            *dirs = dirs.iter().filter_map(|at| self.now(at)).collect();
-        }
-        for names in [&mut git.known, &mut git.unlinked] {
-            *names = names.iter().filter_map(|at| self.now(at)).collect();
-        }
-        let links = git.links.iter();
-        git.links = links.filter_map(|(at, to)| Some((self.now(at)?, to.clone()))).collect();
-        let repositories = git.repositories.iter().filter_map(|repository| {
-            Some(Repository {
-                work: repository.work.as_ref().map(|work| self.now(work)).unwrap_or_default(),
-                index: self.now(&repository.index)?,
-            })
-        });
-        git.repositories = repositories.collect();
+        plan.git = self.git(&plan.git);
         plan.mounts.retain_mut(|step| {
             let place = match step {
                 MountStep::Bind { from, .. } => from,
@@ -162,6 +147,52 @@ impl Whereabouts {
             now.map(|now| *place = now).is_some()
         });
         plan
+    }
+}
+
+impl Whereabouts {
+    fn git(&self, plan: &GitPlan) -> GitPlan {
+        let GitPlan {
+            trees,
+            fresh,
+            not_bare,
+            repositories,
+            known,
+            unlinked,
+            own,
+            named,
+            links,
+            shared,
+        } = plan;
+        let dirs = |dirs: &[PathBuf]| dirs.iter().filter_map(|at| self.now(at)).collect();
+        let names = |names: &BTreeSet<PathBuf>| names.iter().filter_map(|at| self.now(at)).collect();
+        let repository = |repository: &Repository| {
+            Some(Repository {
+                work: repository.work.as_ref().and_then(|work| self.now(work)),
+                index: self.now(&repository.index)?,
+            })
+        };
+        GitPlan {
+            trees: dirs(trees),
+            fresh: dirs(fresh),
+            not_bare: dirs(not_bare),
+            repositories: repositories.iter().filter_map(repository).collect(),
+            known: names(known),
+            unlinked: names(unlinked),
+            own: names(own),
+            named: named
+                .iter()
+                .filter_map(|(index, of)| Some((self.now(index)?, names(of))))
+                .collect(),
+            links: links
+                .iter()
+                .filter_map(|(at, to)| Some((self.now(at)?, to.clone())))
+                .collect(),
+            shared: shared.as_ref().map(|shared| Shared {
+                since: shared.since,
+                bare: dirs(&shared.bare),
+            }),
+        }
     }
 }
 
