@@ -26,7 +26,7 @@ pub mod parse;
 mod path_problem;
 mod paths;
 pub mod policy;
-mod protected;
+pub mod protected;
 pub mod resolve;
 pub mod resolved;
 mod scalar;

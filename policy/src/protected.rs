@@ -6,11 +6,11 @@
 
 use crate::suggest::distance;
 
-/// Protected wherever a command can write (`survey::protected_names` of the sandbox), and what is always so of git's.
-const ALWAYS: &[&str] = &[
-    ".git",
-    ".git/hooks",
-    ".git/config",
+/// What is always protected of git's.
+const OF_GIT: &[&str] = &[".git", ".git/hooks", ".git/config"];
+
+/// Protected at the top of every tree that a command can write.
+pub const NAMES: &[&str] = &[
     ".claude",
     ".codex",
     ".gemini",
@@ -76,7 +76,7 @@ pub(crate) fn meant(name: &str) -> Option<String> {
 }
 
 fn is_known(name: &str) -> bool {
-    ALWAYS.contains(&name) || IN_A_HOME.contains(&name)
+    [OF_GIT, NAMES, IN_A_HOME].iter().any(|names| names.contains(&name))
 }
 
 /// What lacks the dot may be a file that a link by the right name leads to.
@@ -84,7 +84,7 @@ fn nearest(name: &str) -> Option<&'static str> {
     let name = name.starts_with('.').then(|| name.to_lowercase())?;
     // `.githooks` is a name of its own.
     let depth = |name: &str| name.matches('/').count();
-    let near = ALWAYS.iter().filter(|known| depth(known) == depth(&name));
+    let near = OF_GIT.iter().chain(NAMES).filter(|known| depth(known) == depth(&name));
     near.map(|known| (distance(&name, known), *known))
         .filter(|(edits, known)| *edits <= if known.len() > 5 { 2 } else { 1 })
         .min()

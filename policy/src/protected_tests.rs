@@ -51,7 +51,7 @@ fn a_slip_of_the_pen_has_the_name_that_was_meant() {
 
 #[test]
 fn what_may_be_protected_somewhere_is_not_taken_for_a_slip() {
-    for name in ALWAYS.iter().chain(IN_A_HOME).copied().chain([
+    for name in OF_GIT.iter().chain(NAMES).chain(IN_A_HOME).copied().chain([
         ".githooks",
         ".gitconfig",
         ".husky",

@@ -19,32 +19,7 @@ use crate::plan::PlaceholderKind;
 use crate::sys::path::is_writable;
 
 /// At the top of every writable tree and of every submodule in it, and on the way to where the caller stands in one.
-pub(super) const NAMES: &[&str] = &[
-    ".claude",
-    ".codex",
-    ".gemini",
-    ".cursor",
-    ".mcp.json",
-    ".vscode",
-    ".idea",
-    ".envrc",
-    ".gitmodules",
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".zlogout",
-    ".kshrc",
-    ".cshrc",
-    ".tcshrc",
-    ".login",
-    ".glee",
-];
+pub(super) const NAMES: &[&str] = glee_policy::protected::NAMES;
 
 /// What programs read in those of them that are directories, for one that is a link to the whole tree.
 const INSIDE: &[&str] = &[
