@@ -3,6 +3,7 @@
 //! What is done at the end is done in what is held, wherever it lies by then. INVARIANT: nothing that lies at the old path of a
 //! tree, and is not that tree, is touched for it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
@@ -122,11 +123,11 @@ impl Whereabouts {
     }
 
     /// The plan of a run that would begin with the trees where they are now. One that is not found is not in it.
-    pub(super) fn plan(&self, plan: &SandboxPlan) -> SandboxPlan {
-        let mut plan = plan.clone();
+    pub(super) fn plan<'p>(&self, plan: &'p SandboxPlan) -> Cow<'p, SandboxPlan> {
         if self.moved.is_empty() {
-            return plan;
+            return Cow::Borrowed(plan);
         }
+        let mut plan = plan.clone();
         plan.git = self.git(&plan.git);
         plan.mounts.retain_mut(|step| {
             let place = match step {
@@ -146,7 +147,7 @@ impl Whereabouts {
             let now = self.now(place);
             now.map(|now| *place = now).is_some()
         });
-        plan
+        Cow::Owned(plan)
     }
 }
 
