@@ -47,14 +47,6 @@ claims! {
         assert!(!seen.stdout.contains(".gitconfig"), "{}", seen.stdout);
     }
 
-    fn a_command_stands_in_its_project_even_if_nothing_of_it_is_granted(at) {
-        at.world.file("@OUT/nothing.yml", "fs: {read: []}\n");
-        at.world.file("@PROJECT/file", "SECRET");
-        let seen = at.run("@OUT/nothing.yml", "pwd; cat file 2>/dev/null || echo nothing here");
-        let expected = format!("{}\nnothing here\n", at.project().display());
-        assert_eq!((seen.status, seen.stdout), (0, expected), "{}", seen.stderr);
-    }
-
     fn a_file_in_the_way_of_a_denied_path_stays_one(at) {
         at.world.file("@OUT/deny.yml", "extends: workspace\nfs: {deny: [\"config/secret.json\"]}\n");
         at.world.file("@PROJECT/config", "a file\n");

@@ -15,7 +15,7 @@ const REPLACE: &str =
 
 /// The names that matter in both.
 fn names(at: &Place) -> String {
-    at.host("cd @PROJECT; ls .git | grep mine; cd @PROJECT-old; ls -A | grep -v -x -e .git -e .glee -e given || :; ls .git | grep -e lock -e common -e left || :")
+    at.host("cd @PROJECT; ls .git | grep mine; cd @PROJECT-old; ls -A | grep -v -x -e .git -e .glee -e given || :; ls .git | grep -e lock -e common -e left -e config || :")
 }
 
 claims! {
@@ -27,7 +27,7 @@ claims! {
         at.host(REPLACE);
         let seen = running.finish();
         assert_eq!(told(&seen), 0);
-        assert_eq!(names(at), "mine\nleft.set-aside\n");
+        assert_eq!(names(at), "mine\nconfig\nleft.set-aside\n");
     }
 
     fn moved_project_is_cleaned_after_kill_9(at) {
@@ -38,7 +38,7 @@ claims! {
         at.host(REPLACE);
         running.signal("KILL");
         assert_eq!(told(&running.finish()), 137);
-        let clean = || names(at) == "mine\nleft.set-aside\n";
+        let clean = || names(at) == "mine\nconfig\nleft.set-aside\n";
         assert!(wait_until(Duration::from_secs(10), clean), "{}", names(at));
     }
 

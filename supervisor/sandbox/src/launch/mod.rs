@@ -32,7 +32,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 pub use changes::{Change, Changed, Changes, Doubt, Found, Judge, Verdict};
@@ -263,8 +263,11 @@ fn guarded(
 fn disarm(plan: &SandboxPlan, lost: &Lost, ahead: Ahead, places: &Places, whereabouts: &Whereabouts) -> Disarmed {
     let present = whereabouts.plan(plan);
     let mut found = Disarmed::default();
-    let mut names: BTreeSet<PathBuf> = lost.removed.iter().filter_map(|at| whereabouts.now(at)).collect();
-    names.extend(places.names.replaced(whereabouts, |at| lost.doubtful.contains(at)));
+    // What the host moved, and with it all that lies in it, is the same as before: its cover went with it.
+    let unknown = lost.removed.iter().filter(|at| !places.names.knows(at));
+    let mut names: BTreeSet<PathBuf> = unknown.filter_map(|at| whereabouts.now(at)).collect();
+    let concerns = |at: &Path| lost.removed.contains(at) || lost.doubtful.contains(at);
+    names.extend(places.names.replaced(whereabouts, concerns));
     for path in names {
         quarantine::judge(&present, &path, &mut found);
     }

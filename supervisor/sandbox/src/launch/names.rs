@@ -55,6 +55,10 @@ impl Names {
         Self(paths.map(|path| (path.clone(), look(path))).collect())
     }
 
+    pub(super) fn knows(&self, at: &Path) -> bool {
+        self.0.contains_key(at)
+    }
+
     /// Those of them at which something else lies by now, by the path at which it does. Our placeholders are among them.
     pub(super) fn replaced(&self, whereabouts: &Whereabouts, concerns: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
         let names = self.0.iter().filter(|(at, _)| concerns(at));

@@ -67,12 +67,6 @@ pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Ident
         }
     }
     grants(policy, terrain, identity, request, &mut layout, &mut trees);
-    let cwd = &terrain.cwd;
-    if cover.access(cwd).is_none() && !is_system(cwd) && !is_kernels(cwd) {
-        // Nothing of it is granted, and the command stands there all the same.
-        let dir = MountStep::Dir { at: cwd.clone() };
-        layout.entry(cwd.clone()).or_insert(dir);
-    }
     let links = links(policy, terrain, &layout);
     trees.steps.extend(layout.into_values());
     made(files, &mut trees);
