@@ -35,7 +35,7 @@ pub struct SystemPath {
 const TREES: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
 /// Of `/etc`: the loader's cache, certificates (by name: private keys lie beside them), time zone, names and services, alternatives,
-/// what language run times link to from `/usr` (of Maven and PHP not their settings, which can hold passwords), where `man` finds
+/// what language run times link to from `/usr` (of Maven not its settings, which can hold passwords), where `man` finds
 /// its pages and fontconfig its fonts. What git is told is made (`git_shown`). Nothing that tells about users, services or secrets of this machine.
 const ETC: &[&str] = &[
     "ld.so.cache",
@@ -118,7 +118,7 @@ const LONG: usize = 1 << 20;
 /// `identity` is what git says of the caller.
 pub(super) fn find(identity: &[Setting]) -> Vec<SystemPath> {
     let trees = TREES.iter().map(PathBuf::from);
-    let etc = ETC.iter().map(|name| Path::new("/etc").join(name)).chain(php());
+    let etc = ETC.iter().map(|name| Path::new("/etc").join(name));
     let devices = DEVICES.iter().map(|name| Path::new("/dev").join(name));
     let mut found: Vec<SystemPath> = trees
         .chain(etc)
@@ -135,14 +135,6 @@ pub(super) fn find(identity: &[Setting]) -> Vec<SystemPath> {
         entry: Entry::Device,
     }));
     found
-}
-
-/// PHP on Debian: which of its modules the command line loads, for each version that is there.
-fn php() -> Vec<PathBuf> {
-    let versions = fs::read_dir("/etc/php").into_iter().flatten().flatten();
-    let parts = ["mods-available", "cli/conf.d"];
-    let dirs = versions.flat_map(|version| parts.map(|part| version.path().join(part)));
-    dirs.collect()
 }
 
 /// The host's table of names, in which the sandbox finds itself.
