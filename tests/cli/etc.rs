@@ -47,6 +47,23 @@ claims! {
         assert!(!seen.stdout.contains(".gitconfig"), "{}", seen.stdout);
     }
 
+    // The linker looks for what a library needs where the loader would.
+    fn libraries_of_libraries_are_found_where_the_machine_keeps_them(at) {
+        let seen = at.in_mount_namespace(
+            "cp -a /etc @OUT/etc
+             echo @PROJECT/deep > @OUT/etc/ld.so.conf.d/deep.conf
+             mount --bind @OUT/etc /etc
+             as_caller mkdir deep
+             echo 'int b(void) { return 0; }' | as_caller cc -shared -fPIC -x c - -o deep/libb.so
+             echo 'int b(void); int a(void) { return b(); }' | as_caller cc -shared -fPIC -x c - -x none -Ldeep -lb -o liba.so
+             echo 'int a(void); int main(void) { return a(); }' > main.c
+             as_caller cc main.c -L. -la -o outside && as_caller @BIN run --policy workspace -- cc main.c -L. -la -o inside
+             ls",
+        );
+        let made = ["outside", "inside"].map(|name| seen.stdout.lines().any(|line| line == name));
+        assert_eq!(made, [true, true], "{}{}", seen.stdout, seen.stderr);
+    }
+
     fn a_file_in_the_way_of_a_denied_path_stays_one(at) {
         at.world.file("@OUT/deny.yml", "extends: workspace\nfs: {deny: [\"config/secret.json\"]}\n");
         at.world.file("@PROJECT/config", "a file\n");

@@ -1,6 +1,6 @@
 //! `run --workspace worktree`: the command works on a branch of its own, and what holds nothing is removed.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -82,6 +82,15 @@ claims! {
             at.host(&format!("git worktree remove --force {path}"));
         }
         assert_eq!(at.host("git status --porcelain; cat file"), "one\n");
+    }
+
+    // Git waits for who writes there, for ever. More than the first look finds and covers.
+    fn a_pipe_where_git_reads_does_not_hold_up_the_end(at) {
+        at.host(REPOSITORY);
+        let began = Instant::now();
+        let (seen, report) = worktree(at, "workspace", "mkdir $(seq 200); for dir in $(seq 200); do mkfifo $dir/.gitignore; done");
+        assert!(began.elapsed() < Duration::from_secs(120), "{:?}", began.elapsed());
+        assert_eq!((seen.status, &report["workspace"]["uncommitted"]), (0, &json!(true)), "{}", seen.stderr);
     }
 
     fn restricted_may_write_the_worktree_too(at) {

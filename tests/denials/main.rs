@@ -35,6 +35,7 @@ glee_tests::claims! {
     what_is_opened_and_changed_as_it_cannot_be_is_no_denial => crate::ordinary::kinds;
     a_call_with_what_is_no_socket_is_no_denial => crate::ordinary::descriptors;
     behind_a_hidden_link_the_path_is_named_as_it_would_be_found => crate::ordinary::behind_links;
+    the_directory_is_named_that_the_way_to_a_granted_file_leads_through => crate::ordinary::through_hidden;
     a_hidden_path_that_is_opened_as_a_place_is_reported => crate::looks::opened_as_a_place;
     looks_are_reported_as_far_as_they_would_succeed => crate::looks::explained;
     a_change_of_a_link_is_none_of_what_it_leads_to => crate::ordinary::links;

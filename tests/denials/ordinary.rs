@@ -235,6 +235,33 @@ pub(crate) fn behind_links(caller: Caller) {
     }
 }
 
+/// What can be reached, but not through a hidden directory and out of it again: the directory is what is wanting, and granting it helps.
+pub(crate) fn through_hidden(caller: Caller) {
+    let world = project(caller);
+    for file in ["hidden/d/file", "hidden/near"] {
+        put(&world, &world.home().join(file), 0o600);
+    }
+    let at = |name: &str| world.home().join(name).display().to_string();
+    let near = at("hidden/d/../near");
+    let own = format!("{}/{}{}/a", at("hidden"), "../".repeat(16), world.project().display());
+    for (asked, granted, wanting) in [
+        (&near, vec![at("hidden/near")], Some("hidden/d")),
+        (&near, vec![at("hidden/near"), at("hidden/d")], None),
+        (&own, vec![], Some("hidden")),
+        (&own, vec![at("hidden/d")], None),
+    ] {
+        let mut arguments = Vec::new();
+        granted
+            .iter()
+            .for_each(|path| arguments.extend(["--read", path.as_str()]));
+        let run = prepared(&world, Policy::Named("workspace"), &arguments);
+        let report = reported(&world, run.command(["sh", "-c", "cat $0; exec true", asked])).1;
+        let rows: Vec<&str> = denials(&report).iter().filter_map(|row| row["path"].as_str()).collect();
+        let wanting: Vec<String> = wanting.map(at).into_iter().collect();
+        assert_eq!(rows, wanting, "{asked} with {granted:?}: {report:#}");
+    }
+}
+
 /// `cp -a` gives a link its owner and times, and leaves what it leads to alone.
 pub(crate) fn links(caller: Caller) {
     let world = project(caller);

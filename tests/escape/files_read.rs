@@ -61,6 +61,17 @@ claims! {
     cargo_credentials_are_not_readable_under_workspace => reading("@HOME/.cargo/credentials.toml").workspace(),
     cargo_credentials_of_old_are_not_readable_under_workspace => reading("@HOME/.cargo/credentials").workspace(),
     npm_token_is_not_readable_under_workspace => reading("@HOME/.npmrc").workspace(),
+    npm_token_of_a_node_version_is_not_readable_under_workspace =>
+        reading("@HOME/.nvm/versions/node/v22.1.0/etc/npmrc").workspace(),
+    npm_token_beside_global_programs_is_not_readable_under_workspace => reading("@HOME/.npm-global/etc/npmrc").workspace(),
+    pip_password_of_a_python_version_is_not_readable_under_workspace => reading("@HOME/.pyenv/versions/3.13/pip.conf").workspace(),
+    conda_token_of_an_environment_is_not_readable_under_workspace => reading("@HOME/miniconda3/envs/one/.condarc").workspace(),
+    opam_token_is_not_readable_under_workspace => reading("@HOME/.opam/plugins/opam-publish/me.token").workspace(),
+    container_login_is_not_readable_in_a_home =>
+        reading("@OUT/.config/containers/auth.json").cwd("@OUT").env("HOME", "@OUT"),
+    wallet_is_not_readable_in_a_home => reading("@OUT/.electrum/wallets/one").cwd("@OUT").env("HOME", "@OUT"),
+    history_of_fish_is_not_readable_in_a_writable_home =>
+        reading("@OUT/.local/share/fish/fish_history").cwd("@OUT").env("HOME", "@OUT").workspace(),
     ssh_key_is_not_readable_under_workspace => reading("@HOME/.ssh/id_ed25519").workspace(),
     toolchains_of_home_are_not_readable_under_restricted => reading("@HOME/.cargo/bin/tool"),
     sibling_project_is_not_readable => reading("@HOME/other-project/src/key.rs"),

@@ -78,6 +78,30 @@ fn worktree(w: &World) {
     );
 }
 
+/// A linked worktree in the project, of a repository elsewhere.
+fn worktree_below(w: &World) {
+    worktree(w);
+    w.host_does("cd @OUT/main && git worktree remove --force @PROJECT && mkdir @PROJECT && git worktree add -q @PROJECT/one side");
+}
+
+/// The host's git, there.
+fn git_below_ran_code(w: &World, _: &Outcome) -> Option<String> {
+    let _ = fs::remove_file(w.path("@OUT/pwned"));
+    w.settle();
+    let mut git = w.host_command("git");
+    let commit = git.args(["commit", "--allow-empty", "-qm", "mine"]);
+    let _ = commit.current_dir(w.path("@PROJECT/one")).output();
+    fs::exists(w.path("@OUT/pwned"))
+        .unwrap_or(false)
+        .then(|| "git on the host ran what the sandbox had planted".into())
+}
+
+/// Of the project's repository something is said of a part, in which the command works.
+fn of_a_part(w: &World, setting: &str, value: &str) {
+    w.dir("@PROJECT/part");
+    w.host_does(&format!("git config {setting} {value}"));
+}
+
 fn evil_in_git(w: &World, _: &Outcome) -> Option<String> {
     let text = fs::read_to_string(w.path("@PROJECT/.git/config")).unwrap_or_default();
     text.contains("evil").then(|| "the configuration was changed".into())
@@ -93,6 +117,22 @@ fn large_configuration(w: &World) {
 const SRC_AND_GIT: &str = "extends: restricted\nfs: {read: [\".\"], write: [\"src\", \".git\"]}\n";
 
 claims! {
+    hooks_of_a_repository_around_the_tree_are_not_made => hook("hooks/pre-commit",
+        |w| of_a_part(w, "core.hooksPath", "part/hooks")).cwd("@PROJECT/part"),
+    hooks_of_a_repository_around_the_tree_are_not_changed => hook("check.sh", |w| {
+            w.program("@PROJECT/part/check.sh", "#!/bin/sh\n");
+            w.host_does("mkdir -p .git/hooks; ln -s ../../part/check.sh .git/hooks/pre-commit");
+        }).cwd("@PROJECT/part"),
+    settings_that_a_repository_around_the_tree_includes_are_not_made => settings("settings",
+        |w| of_a_part(w, "include.path", "../part/settings")).cwd("@PROJECT/part"),
+    names_that_lead_from_around_the_tree_into_it_are_not_changed => attempt("echo evil >> envrc",
+        Leak::Changed("@PROJECT/part/envrc")).given(repository).file("@PROJECT/part/envrc", "")
+        .given(|w| w.host_does("ln -s part/envrc .envrc")).workspace().cwd("@PROJECT/part"),
+    hooks_of_a_worktree_below_that_belongs_elsewhere_are_not_made =>
+        attempt("cd one/.githooks; printf '#!/bin/sh\\n@OUT/payload\\n' > pre-commit; chmod +x pre-commit",
+        Leak::Seen(git_below_ran_code))
+        .given(|w| { w.program("@OUT/payload", &w.fill("#!/bin/sh\ntouch @OUT/pwned\n")); })
+        .given(worktree_below).workspace(),
     hooks_that_a_configuration_of_the_callers_choice_names_are_not_made =>
         attempt("mkdir -p .githooks; cp @OUT/payload .githooks/pre-commit", Leak::Seen(chosen_git_ran_code)).given(repository)
         .given(chosen).workspace().env("GIT_CONFIG_GLOBAL", "@OUT/chosen"),

@@ -104,7 +104,23 @@ fn without_repository(script: &str) -> Attempt {
     trap(script).given(|w| fs::remove_dir_all(w.path("@PROJECT/.git")).expect("remove the repository"))
 }
 
+/// In a part of the working tree, of which the repository around links `n`.
+fn in_a_part(script: &str) -> Attempt {
+    trap(script)
+        .given(|w| {
+            w.dir("@PROJECT/part");
+            w.host_does("git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),part/n");
+            w.settle();
+        })
+        .cwd("@PROJECT/part")
+}
+
 claims! {
+    repository_that_one_around_the_tree_links_is_disarmed => in_a_part("new n; arm n"),
+    repository_that_one_around_a_further_grant_links_is_disarmed => in_a_part("cd ../part; new n; arm n")
+        .given(|w| { w.dir("@PROJECT/other"); }).cwd("@PROJECT/other").flags(&["--write", "@PROJECT/part"]),
+    repository_that_one_around_the_tree_links_without_telling_is_disarmed => in_a_part("new n; arm n")
+        .given(|w| w.host_does("git update-index --split-index")),
     repository_in_a_closed_directory_is_disarmed => trap("mkdir -p a/b; new a/b/n; git add a/b/n; arm a/b/n; chmod 0 a/b"),
     repository_below_a_closed_directory_is_disarmed => trap("mkdir -p a/b; new a/b/n; git add a/b/n; arm a/b/n; chmod 0 a"),
     repository_that_is_closed_itself_is_disarmed => trap("new n; git add n; arm n; chmod 0 n/.git"),

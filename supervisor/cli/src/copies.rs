@@ -187,9 +187,9 @@ pub(crate) fn apply(given: &str, project: Option<&Path>, paths: &[PathBuf], json
         ));
     }
     for path in &applied.aside {
+        let path = shown(path);
         print::note(&format!(
-            "`{}` was renamed to `….set-aside`: it would have made a git repository of its directory, which runs programs",
-            shown(path)
+            "`{path}` could make git run programs outside: it was renamed to `{path}.set-aside`"
         ));
     }
     for path in &applied.armed {

@@ -32,6 +32,10 @@ pub enum RuleProblem {
         "network rule `{rule}` leads nowhere: inside, `localhost` is the sandbox's own; write `{instead}` for the host's"
     )]
     Localhost { rule: String, instead: String },
+    #[error(
+        "network rule `{rule}` leads nowhere: nobody has that address, and inside it means the sandbox itself; write `{instead}` for the host"
+    )]
+    Nobody { rule: String, instead: String },
 }
 
 impl Rule {
@@ -42,14 +46,25 @@ impl Rule {
         }
     }
 
-    /// A rule that nothing can come of is no rule: inside, `localhost` is always the sandbox's own loopback.
+    /// A rule that nothing can come of is no rule: inside, `localhost` is always the sandbox's own loopback, and so is what
+    /// the kernel makes of `0.0.0.0`.
     pub(crate) fn leads_out(&self) -> Result<(), RuleProblem> {
+        let instead = |address: &str| {
+            self.port
+                .map_or_else(|| format!("{address}:PORT"), |port| format!("{address}:{port}"))
+        };
         match &self.what {
             What::Exact(name) | What::Below(name) if name.is_localhost() => Err(RuleProblem::Localhost {
                 rule: self.text.clone(),
-                instead: self
-                    .port
-                    .map_or("127.0.0.1:PORT".to_owned(), |port| format!("127.0.0.1:{port}")),
+                instead: instead("127.0.0.1"),
+            }),
+            What::Block(block) if block.single().is_some_and(|one| one.is_unspecified()) => Err(RuleProblem::Nobody {
+                rule: self.text.clone(),
+                instead: instead(if block.address().is_ipv4() {
+                    "127.0.0.1"
+                } else {
+                    "[::1]"
+                }),
             }),
             What::Exact(_) | What::Below(_) | What::Block(_) => Ok(()),
         }

@@ -251,9 +251,16 @@ proptest! {
 
 #[test]
 fn localhost_is_refused_with_what_to_write_instead() {
-    for (rule, instead) in [("localhost:9997", "127.0.0.1:9997"), ("*.localhost", "127.0.0.1:PORT")] {
+    for (rule, instead) in [
+        ("localhost:9997", "127.0.0.1:9997"),
+        ("*.localhost", "127.0.0.1:PORT"),
+        ("0.0.0.0:9997", "127.0.0.1:9997"),
+        ("[::]:9997", "[::1]:9997"),
+        ("::", "[::1]:PORT"),
+    ] {
         let problem = Rules::new(&[rule.to_owned()].into(), &BTreeSet::new()).unwrap_err();
         assert!(problem.to_string().contains(&format!("write `{instead}`")), "{problem}");
     }
     assert!(Rules::new(&BTreeSet::new(), &["localhost".to_owned()].into()).is_ok());
+    assert!(Rules::new(&BTreeSet::new(), &["0.0.0.0".to_owned()].into()).is_ok());
 }

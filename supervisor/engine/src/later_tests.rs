@@ -255,7 +255,10 @@ fn what_an_ordinary_tool_would_run_counts() {
         Tupfile.lua wscript_build subprojects/x.wrap cliff.toml release.toml bacon.toml cdktf.json okteto.yml garden.yml
         Project.swift Tuist/Config.swift hook/build.dart analysis_options.yaml .luacheckrc .solargraph.yml .haml-lint.yml
         .standard.yml locustfile.py pavement.py dbt_project.yml Properties/launchSettings.json x.tt x.runsettings go.mod go.work
-        x.sublime-build .vimspector.json .tmuxp.yaml .nova/Tasks/x.json";
+        x.sublime-build .vimspector.json .tmuxp.yaml .nova/Tasks/x.json .jj/repo/config.toml sub/.sl/config _darcs/prefs/defaults
+        .pijul/config hk.pkl prek.toml electron-builder.yml foundry.toml Anchor.toml .scalafix.conf spec/spec_helper.rb Eldev
+        .terraform/providers/x .ddev/commands/x .prototools bin/hermit .luarc.json .agent/rules/x.md .crush/x skills/x/SKILL.md
+        .wezterm.lua .config/kitty/kitty.conf";
     let plain: Vec<&str> = paths
         .split_ascii_whitespace()
         .filter(|path| reason(path).is_none())

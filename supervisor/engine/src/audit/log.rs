@@ -16,13 +16,11 @@ use glee_sandbox::sys::path::Own;
 use super::entry::{Event, Hash, Mark, Repair};
 use super::head::{self, Found, Head, file_name};
 use super::place::{PlaceError, State};
-use super::settle::{Settled, resume, settle};
+use super::settle::{MOST, Settled, resume, settle};
 use crate::report::rfc3339;
 
 /// A file that has become this long is followed by another.
 const ROTATE_AT: u64 = 4 << 20;
-/// More than this after the head is nothing that a writer left.
-const MOST: u64 = 64 << 20;
 /// How long another writer may hold the log. They need microseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_micros(200);

@@ -9,6 +9,9 @@ use serde::de::IgnoredAny;
 use super::entry::{Hash, Mark, Parsed, Torn};
 use super::head::Head;
 
+/// More than this after the head is nothing that a writer left.
+pub(super) const MOST: u64 = 64 << 20;
+
 /// The chain as it can be continued.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Settled {
@@ -65,7 +68,7 @@ pub(super) struct Fragment {
     begin: Vec<u8>,
     /// Of JSON.
     extent: Extent,
-    /// No newline ends it.
+    /// No newline ends it, and it is not longer than what the next writer would close.
     is_open: bool,
 }
 
@@ -86,7 +89,7 @@ impl Fragment {
             Err(_) => Extent::None,
         };
         let begin = line.get(..128).unwrap_or(line).to_vec();
-        let is_open = line.len() == raw.len();
+        let is_open = line.len() == raw.len() && raw.len() as u64 <= MOST;
         Self { begin, extent, is_open }
     }
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::entry::Event;
 use super::head::{Found, Head};
 use super::lines::Lines;
-use super::settle::torn;
+use super::settle::{Fragment, MOST, torn};
 use super::verify::{Verdict, judge};
 use super::{Hash, entry};
 
@@ -224,4 +224,15 @@ proptest! {
         files.remove(&(gone.index(log.files.len()) as u64 + 1));
         prop_assert!(!log.judged(files).problems.is_empty());
     }
+}
+
+/// A writer refuses to go on after so much, and says that `verify` tells where.
+#[test]
+fn more_than_a_writer_takes_for_an_unfinished_line_is_foreign() {
+    let end = Head::FIRST.mark();
+    let long = usize::try_from(MOST).expect("a length");
+    assert_eq!(
+        [long, long + 1].map(|length| Fragment::of(&vec![0; length]).may_be_left(end)),
+        [true, false]
+    );
 }

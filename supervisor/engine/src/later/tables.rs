@@ -17,10 +17,15 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          git-rebase-todo sequencer/todo"),
     ("Mercurial runs what it names", "hgrc .hgrc"),
     (
+        "jj, Sapling, Darcs or Pijul runs what it names",
+        ".jj/repo/config.toml .jj/workspace-config.toml .jjconfig.toml .sl/config _darcs/prefs/** .pijul/config",
+    ),
+    (
         "a hook manager runs what it names",
         ".pre-commit-config.yaml .pre-commit-config.yml .pre-commit-hooks.yaml lefthook.* .lefthook.* lefthook-local.*
          .lefthook-local.* .overcommit.yml .lintstagedrc* .huskyrc* .simple-git-hooks.* simple-git-hooks.*
-         captainhook.json grumphp.yml*",
+         captainhook.json grumphp.yml*
+         prek.toml hk.pkl .hk.pkl",
     ),
     (
         "installing or running the package runs what it names",
@@ -28,7 +33,8 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          .yarn/sdks/** .pnp.js .pnp.cjs .pnp.loader.mjs .pnpmfile.* pnpm-workspace.yaml bunfig.toml deno.json
          deno.jsonc binding.gyp node_modules/.bin/**
          .bowerrc lerna.json rush.json
-         .ncurc* .changeset/config.json",
+         .ncurc* .changeset/config.json
+         electron-builder.* .swcrc",
     ),
     (
         "a build or check of the project runs it",
@@ -43,7 +49,9 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          gatsby-*.js gatsby-*.mjs gatsby-*.ts config-overrides.js truffle-config.js .umirc.* .eleventy.js .solcover.js cucumber.js
          cucumber.cjs cucumber.mjs cucumber.json cucumber.yml cucumber.yaml test/mocha.opts brocfile.* cakefile .oxlintrc.json
          .luacheckrc platformio.ini book.toml doxyfile* dvc.yaml _quarto.yml _plugins/**
-         cliff.toml release.toml bacon.toml",
+         cliff.toml release.toml bacon.toml
+         .vscode-test.* foundry.toml anchor.toml scarb.toml dfx.json .scalafix.conf .bumpversion.* .luacov
+         spec_helper.rb rails_helper.rb test_helper.rb",
     ),
     (
         "installing, building or testing with Python runs it or what it names",
@@ -90,7 +98,8 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          site_scons/** .sbtopts .jvmopts .bazeliskrc .bazelversion .phpcs.xml* .phan/** .yardopts .simplecov
          deps *.do kbuild tupfile.lua wscript_* subprojects/*.wrap project.swift workspace.swift tuist/**
          hook/build.dart hook/link.dart analysis_options.yaml .solargraph.yml .haml-lint.yml .standard.yml
-         launchsettings.json *.tt *.runsettings go.mod go.work .bundle/config",
+         launchsettings.json *.tt *.runsettings go.mod go.work .bundle/config
+         maskfile.md cask eask eldev build.clj user.clj tests.edn configure.win _targets.r",
     ),
     (
         "a container or machine is built or started by it",
@@ -102,14 +111,16 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          serverless.yml serverless.yaml serverless.json serverless.js serverless.ts wrangler.toml wrangler.json
          wrangler.jsonc netlify.toml vercel.json firebase.json nixpacks.toml railway.json railway.toml
          supervisord.conf
-         cdktf.json okteto.yml okteto.yaml garden.yml garden.yaml .user.ini .htaccess",
+         cdktf.json okteto.yml okteto.yaml garden.yml garden.yaml .user.ini .htaccess
+         .terraform/** fly.toml .ebextensions/** appspec.yml amplify.yml .ddev/** .lando.yml .lando.*.yml",
     ),
     (
         "shells and tools load it on entering the directory",
         ".envrc* .env .env.* .direnvrc .direnv/** .config/direnv/** .tool-versions .asdfrc mise.toml mise.*.toml .mise.*
          .mise/** mise/config.toml .config/mise/** .config/mise.toml mise-tasks/** .mise-tasks/** .rtx.* .autoenv*
          devbox.json devenv.yaml .flox/** bin/activate* .venv/bin/** venv/bin/**
-         .rvmrc",
+         .rvmrc
+         .prototools aqua.yaml .aqua.yaml .pkgx.yaml .hermit/** bin/hermit",
     ),
     (
         "the CI service runs it",
@@ -119,7 +130,8 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          .cirrus.* cloudbuild*.yml cloudbuild*.yaml buildspec*.yml buildspec*.yaml .buildkite/** .teamcity/**
          .semaphore/** .builds/** .build.yml .ci/** .zuul.* zuul.yaml .zuul.d/** zuul.d/** .goreleaser.*
          goreleaser.yml goreleaser.yaml .readthedocs.* .tekton/** .harness/** .dagger/** dagger.json codemagic.yaml
-         bitrise.yml codefresh.yml .vela.yml action.yml action.yaml renovate.json renovate.json5 .renovaterc*",
+         bitrise.yml codefresh.yml .vela.yml action.yml action.yaml renovate.json renovate.json5 .renovaterc*
+         jitpack.yml",
     ),
     (
         "an editor or debugger runs it when the directory is opened",
@@ -128,7 +140,8 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          *.sublime-project .vscode/** .idea/** *.run.xml .vs/** .fleet/** .zed/** .helix/** .theia/** .vim/** .nvim/**
          .emacs.d/** .config/nvim/** .config/emacs/** .config/helix/** .externaltoolbuilders/** nbproject/**
          .swiftpm/**
-         .bsp/*.json .factorypath .project .settings/** omnisharp.json *.sublime-build .vimspector.json .nova/**",
+         .bsp/*.json .factorypath .project .settings/** omnisharp.json *.sublime-build .vimspector.json .nova/**
+         .luarc.json .luarc.jsonc .spacemacs .doom.d/** .config/doom/**",
     ),
     (
         "agents follow it or start what it names",
@@ -136,7 +149,9 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          warp.md .cursorrules .windsurfrules .clinerules .clinerules/** .roorules* .goosehints .rules .aider.conf.yml
          opencode.json opencode.jsonc crush.json .crush.json .claude/** .claude-plugin/** .codex/** .gemini/**
          .cursor/** .windsurf/** .continue/** .glee/** .amazonq/** .junie/** .kiro/** .opencode/** .qwen/** .roo/**
-         .kilocode/** .augment/** .trae/** .factory/** .agents/** .openhands/** .copilot/**",
+         .kilocode/** .augment/** .trae/** .factory/** .agents/** .openhands/** .copilot/**
+         skill.md .claude.json .agent/** .amp/** .aiassistant/** .antigravity/** .cline/** .crush/** .goose/**
+         .pi/** .serena/** .zencoder/**",
     ),
     (
         "it is run when a shell or a session starts",
@@ -147,6 +162,9 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          *.timer *.socket *.path *.mount *.automount crontab .ssh/** .gnupg/** .local/bin/** .config/fish/**
          .config/zsh/** .config/nushell/** .config/systemd/** .config/autostart/** .config/environment.d/**
          .tmuxinator.yml
-         .tmuxp.yaml .tmuxp.yml .tmuxp.json",
+         .tmuxp.yaml .tmuxp.yml .tmuxp.json
+         .bashrc.d/** .profile.d/** .xonshrc .elvish/** .xinputrc .byobu/** .tmux/** .wezterm.lua
+         .config/alacritty/** .config/elvish/** .config/ghostty/** .config/irb/** .config/kitty/** .config/pry/**
+         .config/wezterm/** .config/xonsh/** .config/zellij/**",
     ),
 ];

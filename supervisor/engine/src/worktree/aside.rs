@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
+use std::time::Duration;
 
 use glee_policy::Flags;
 use glee_sandbox::launch::{self, End};
@@ -20,6 +21,11 @@ use crate::run_id::run_id;
 
 /// What is read of each stream.
 const MOST: usize = 64 << 10;
+
+/// How long git may look. A command can leave a pipe where git reads, for which it would wait for ever.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The status of what was not waited for any longer.
+const LATE: i32 = 124;
 
 /// What to run, and where.
 #[derive(Debug)]
@@ -37,7 +43,17 @@ impl Done {
     /// Its first words of complaint.
     pub(super) fn said(&self, nothing: &str) -> String {
         let line = self.stderr.lines().find(|line| !line.trim().is_empty());
+        let nothing = if self.is_late() {
+            "git did not come to an end; a pipe where it expects a file would keep it waiting (find . -type p)"
+        } else {
+            nothing
+        };
         line.unwrap_or(nothing).chars().take(300).collect()
+    }
+
+    /// Was it stopped because it took too long?
+    pub(super) fn is_late(&self) -> bool {
+        self.status == LATE
     }
 }
 
@@ -52,6 +68,12 @@ impl Errand {
             observe: run::Observe::Nothing,
             ..options
         })
+    }
+
+    /// Does no more than look: not for ever.
+    pub(super) fn looks(mut self) -> Self {
+        self.0.flags.timeout = Some(PATIENCE);
+        self
     }
 
     pub(super) fn run(self) -> io::Result<Done> {
@@ -85,7 +107,8 @@ impl Errand {
         match outcome {
             Ok(outcome) => match outcome.end {
                 End::Exited(status) => status,
-                End::Signaled(_) | End::Timeout | End::NotExecuted { .. } => 125,
+                End::Timeout => LATE,
+                End::Signaled(_) | End::NotExecuted { .. } => 125,
             },
             Err(problem) => {
                 // For whoever reads why; there is nobody else to tell.

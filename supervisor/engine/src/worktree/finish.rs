@@ -89,7 +89,8 @@ fn judge(plot: &Plot) -> Ended {
     if path::open_dir_exact(&tree).is_err() {
         return unknown;
     }
-    let done = Errand::shell("restricted", &tree, script, &[&plot.base, &plot.branch()]).run();
+    let done = Errand::shell("restricted", &tree, script, &[&plot.base, &plot.branch()]);
+    let done = done.looks().run();
     let Ok(done) = done else { return unknown };
     let lines: Vec<&str> = done.stdout.lines().collect();
     let (commits, uncommitted) = match (done.status, lines.as_slice()) {

@@ -199,7 +199,7 @@ fn has_branch_glee(common: &Path) -> bool {
 /// The last commit, and whether there is work that is not in it.
 fn last_commit(project: &Path) -> Result<(String, bool), WorktreeError> {
     let script = "git rev-parse --verify -q 'HEAD^{commit}' && git status --porcelain -unormal | head -n 1";
-    let done = Errand::shell("restricted", project, script, &[]).run();
+    let done = Errand::shell("restricted", project, script, &[]).looks().run();
     let failed = |said: String| WorktreeError::NoCommit {
         project: project.to_owned(),
         said,
@@ -209,6 +209,8 @@ fn last_commit(project: &Path) -> Result<(String, bool), WorktreeError> {
     let commit = lines.next().filter(|line| is_object_id(line)).map(str::to_owned);
     match commit {
         Some(commit) if done.status == 0 => Ok((commit, lines.next().is_some())),
+        // The commit is known, and nobody can tell what is beside it.
+        Some(commit) if done.is_late() => Ok((commit, true)),
         Some(_) | None => Err(failed(done.said("there is none"))),
     }
 }

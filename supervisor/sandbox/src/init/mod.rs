@@ -13,7 +13,7 @@ mod name;
 mod reap;
 pub(crate) mod root;
 mod tasks;
-mod tree;
+pub(crate) mod tree;
 
 use std::ffi::CString;
 use std::io;
@@ -215,12 +215,13 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Prepared, Failed> {
 }
 
 /// Our death is the death of our pid namespace, so we go with the supervisor. Without such a namespace we must outlive it:
-/// nobody else knows our descendants, and the liveness pipe tells us when to end them. In a container the supervisor is
-/// not our parent, and the pipe is all there is.
+/// nobody else knows our descendants, and the liveness pipe tells us when to end them, if nobody has stopped us. In a container
+/// the supervisor is not our parent, and the pipe is all there is.
 fn tie(plan: &SandboxPlan, walls: Walls) -> io::Result<()> {
     match plan.containment {
         Containment::Namespaces if walls == Walls::Ours => process::die_with_parent(),
-        Containment::Namespaces | Containment::Landlock | Containment::Inherit => Ok(()),
+        Containment::Namespaces => Ok(()),
+        Containment::Landlock | Containment::Inherit => process::wake_with_parent(),
     }
 }
 

@@ -68,6 +68,29 @@ fn collect() {
     }
 }
 
+/// Kills what is below an init that does not do it: it was stopped, or killed. Without a pid namespace it shares its uid with the
+/// command, and either can befall it. Those of its session are found when it is dead, too; its own end comes last, since it is
+/// to it that orphans go.
+///
+/// The caller has not collected it yet, so its number is still its own.
+pub(crate) fn end_of(init: libc::pid_t) {
+    for _ in 0..ROUNDS {
+        let mut found = descendants(init);
+        for member in processes().filter(|pid| *pid != init && session_of(*pid) == Some(init)) {
+            found.push(member);
+            found.extend(descendants(member));
+        }
+        if found.is_empty() {
+            break;
+        }
+        for pid in found {
+            let _ = process::kill(pid, libc::SIGKILL);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let _ = process::kill(init, libc::SIGKILL);
+}
+
 fn descendants(of: libc::pid_t) -> Vec<libc::pid_t> {
     let mut children: BTreeMap<libc::pid_t, Vec<libc::pid_t>> = BTreeMap::new();
     for pid in processes() {
@@ -95,6 +118,9 @@ fn processes() -> impl Iterator<Item = libc::pid_t> {
 /// Where the number of threads stands in `/proc/PID/stat`, after the state and the parent.
 const THREADS: usize = 15;
 
+/// Where the session stands, after the state, the parent and the group.
+const SESSION: usize = 3;
+
 /// The parent of a process that still runs; a zombie is nobody's concern but its parent's.
 ///
 /// A process whose first thread has exited looks like one as long as others run: those are counted.
@@ -103,10 +129,25 @@ fn parent_of(pid: libc::pid_t) -> Option<libc::pid_t> {
     living(&text)
 }
 
-fn living(stat: &[u8]) -> Option<libc::pid_t> {
-    // The command's name is in parentheses and may hold anything: the fields follow the last one.
+/// The session of a process that still runs.
+fn session_of(pid: libc::pid_t) -> Option<libc::pid_t> {
+    let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    living(&text)?;
+    session(&text)
+}
+
+fn session(stat: &[u8]) -> Option<libc::pid_t> {
+    after_name(stat)?.split_ascii_whitespace().nth(SESSION)?.parse().ok()
+}
+
+/// The command's name is in parentheses and may hold anything: the fields follow the last one.
+fn after_name(stat: &[u8]) -> Option<String> {
     let after = stat.iter().rposition(|b| *b == b')')?;
-    let rest = String::from_utf8_lossy(stat.get(after + 1..)?).into_owned();
+    Some(String::from_utf8_lossy(stat.get(after + 1..)?).into_owned())
+}
+
+fn living(stat: &[u8]) -> Option<libc::pid_t> {
+    let rest = after_name(stat)?;
     let mut fields = rest.split_ascii_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;

@@ -1,4 +1,4 @@
-use super::living;
+use super::{living, session};
 
 /// As the kernel writes it: the 18th field after the name is the number of threads.
 fn stat(name: &str, state: &str, threads: u32) -> Vec<u8> {
@@ -20,4 +20,10 @@ fn whoever_has_a_living_thread_lives() {
 #[test]
 fn a_name_cannot_feign_a_zombie() {
     assert_eq!(living(&stat("sh) Z 1 1 1", "R", 3)), Some(5));
+}
+
+#[test]
+fn the_session_is_read_behind_any_name() {
+    assert_eq!(session(b"77 (a) 1 2 3) S 5 70 71 0 -1"), Some(71));
+    assert_eq!(session(b"77 (sh) S 5"), None);
 }

@@ -161,10 +161,11 @@ impl LaunchError {
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Namespaces { error } if error.raw_os_error() == Some(libc::ENOSYS) => Some(NESTED.to_owned()),
-            Self::Namespaces { .. } => Some(USER_NAMESPACES.to_owned()),
+            Self::Namespaces { error } => Some(scarce(error).unwrap_or(USER_NAMESPACES).to_owned()),
             Self::Step { step, detail, error } => advice(step, detail, error),
-            Self::Unprotected { .. } => {
-                Some("the directory must be writable for you, or name it under `unprotect:` in the policy".to_owned())
+            Self::Unprotected { error, .. } => {
+                let closed = "the directory must be writable for you, or name it under `unprotect:` in the policy";
+                Some(scarce(error).unwrap_or(closed).to_owned())
             }
             Self::StandardFile { way, .. } => Some(way.help().to_owned()),
             Self::Canary { .. } => Some(
@@ -204,12 +205,24 @@ fn advice(step: &str, detail: &str, error: &io::Error) -> Option<String> {
         "mounts" if detail.contains("id-mapped") => {
             Some("this filesystem cannot map owners: run as the owner of the project instead of root".to_owned())
         }
-        _ if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => {
-            Some("raise the limit on open files (`ulimit -n`), or `limits.open_files` in the policy".to_owned())
-        }
+        _ if scarce(error).is_some() => scarce(error).map(str::to_owned),
         "janitor" if error.raw_os_error() == Some(libc::ENOSYS) => Some(NESTED.to_owned()),
         "landlock ruleset" | "landlock" => Some("needs Linux 5.13 with Landlock enabled (`lsm=landlock,…`)".to_owned()),
         _ => None,
+    }
+}
+
+/// What to do about a limit of the caller's own, whatever was being made when it was reached.
+fn scarce(error: &io::Error) -> Option<&'static str> {
+    match error.raw_os_error() {
+        Some(libc::EMFILE | libc::ENFILE) => {
+            Some("raise the limit on open files (`ulimit -n`), or `limits.open_files` in the policy")
+        }
+        Some(libc::EFBIG) => {
+            Some("raise the limit on the size of files (`ulimit -f`): the sandbox has files of its own")
+        }
+        Some(libc::EAGAIN) => Some("no more processes can be made: end some, or raise the limit on them (`ulimit -u`)"),
+        Some(_) | None => None,
     }
 }
 

@@ -74,6 +74,9 @@ impl Child {
         self.alive = None;
         if self.namespaces.contains(&Namespace::Pid) {
             let _ = process::pidfd_kill(self.pidfd.as_fd(), libc::SIGKILL);
+        } else {
+            // Unless somebody has stopped it.
+            let _ = process::pidfd_kill(self.pidfd.as_fd(), libc::SIGCONT);
         }
         // An engine's child is not ours to collect, nor always to kill: then its carrier removes it.
         let is_engines = process::wait(self.pid.0, libc::WNOHANG | libc::__WALL)

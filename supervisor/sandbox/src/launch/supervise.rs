@@ -56,6 +56,8 @@ struct Supervisor<'a> {
     timeout: Timeout,
     /// Init was told to end everything; at this time it is killed itself.
     killed_at: Option<Instant>,
+    /// Init has no pid namespace, and was told to go on, in case that somebody stopped it.
+    is_roused: bool,
     failure: Option<LaunchError>,
     not_executed: Option<i32>,
     ended: Option<(Change, Option<Cause>)>,
@@ -114,6 +116,7 @@ pub(super) fn watch(
             .and_then(|time| begun.checked_add(time))
             .map_or(Timeout::Never, Timeout::At),
         killed_at: None,
+        is_roused: false,
         failure: None,
         not_executed: None,
         ended: None,
@@ -193,6 +196,7 @@ impl Supervisor<'_> {
             if gone.readable {
                 // What was said before the end is still in the socket.
                 while let Ok(true) = self.hear() {}
+                self.follow_init();
                 return match process::wait(self.child.pid.0, libc::__WALL) {
                     Ok(waited) => Ok(waited.map(|(_, _, usage)| usage).unwrap_or_default()),
                     // The engine's child, not ours.

@@ -76,7 +76,8 @@ fn shared_since<'p>(dirs: impl Iterator<Item = &'p PathBuf>, repositories: &'p [
     dirs.into_iter().filter_map(locks::held_since).min()
 }
 
-/// Every index that the command can write and that git on the host may read.
+/// Every index that the command can write and that git on the host may read, and those of repositories around the trees: what
+/// they link, the command can make.
 fn repositories(trees: &[PathBuf], nested: &[PathBuf], outside: &[PathBuf]) -> Vec<Repository> {
     let mut found = Vec::new();
     let mut dirs: BTreeSet<PathBuf> = outside.iter().cloned().collect();
@@ -91,6 +92,14 @@ fn repositories(trees: &[PathBuf], nested: &[PathBuf], outside: &[PathBuf]) -> V
             dirs.insert(dir);
         }
     }
+    let above: BTreeSet<&Path> = trees.iter().flat_map(|tree| git::around(tree)).collect();
+    found.extend(above.into_iter().filter_map(|work| {
+        let dir = git::git_dir_of(work)?;
+        Some(Repository {
+            index: dir.join("index"),
+            work: git::work_of(&dir).or(Some(work.to_owned())),
+        })
+    }));
     dirs.extend(
         trees
             .iter()

@@ -60,6 +60,12 @@ pub(crate) fn git_dir_of(tree: &Path) -> Option<PathBuf> {
     fs::canonicalize(tree.join(pointer(&dot_git)?)).ok()
 }
 
+/// The directories above one that have a `.git`: git on the host looks from there into what lies below.
+pub(super) fn around(dir: &Path) -> impl Iterator<Item = &Path> {
+    let above = dir.ancestors().skip(1);
+    above.filter(|dir| fs::symlink_metadata(dir.join(".git")).is_ok())
+}
+
 /// The directory that a linked worktree's git directory shares with others, if it says one.
 pub(crate) fn common_dir_of(git_dir: &Path) -> Option<PathBuf> {
     fs::canonicalize(git_dir.join(line_of(&git_dir.join("commondir"))?)).ok()

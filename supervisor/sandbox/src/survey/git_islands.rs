@@ -72,11 +72,14 @@ impl Collect<'_> {
             Found::Other(_) => {
                 // A pointer to a git directory elsewhere: who replaces it chooses the hooks.
                 self.add(dot_git, None);
-                // That one may be far beyond the first look. One outside the trees is the project's own, or nobody's.
-                let within = |dir: &PathBuf| self.area.trees.iter().any(|tree| dir.starts_with(tree));
-                if let Some(dir) = git::git_dir_of(root).map(whole).filter(within) {
+                // That one may be far beyond the first look.
+                let Some(own) = git::git_dir_of(root) else { return };
+                let dir = whole(own.clone());
+                if self.area.trees.iter().any(|tree| dir.starts_with(tree)) {
                     let beside = dir.parent().filter(|_| dir.ends_with(".git")).unwrap_or(root);
                     self.git_dir(&dir, &[beside.to_owned()]);
+                } else {
+                    self.told(&own, root);
                 }
             }
             Found::Placeholder(_) | Found::Absent => {}
@@ -90,6 +93,25 @@ impl Collect<'_> {
             let worktree = dir.parent().filter(|_| beside).map(Path::to_owned);
             self.git_dir(dir, worktree.as_slice());
         }
+    }
+
+    /// The repositories in whose working trees a tree lies: their hooks and settings may lie in it.
+    pub(super) fn above(&mut self, tree: &Path) {
+        for dir in git::around(tree) {
+            if let Some(own) = git::git_dir_of(dir) {
+                self.told(&own, dir);
+                self.names(dir);
+            }
+        }
+    }
+
+    /// What a git directory that the command cannot write says of its working tree: where hooks and settings lie.
+    fn told(&mut self, own: &Path, work: &Path) {
+        let common = git::common_dir_of(own).unwrap_or_else(|| own.to_owned());
+        self.add_dir(common.join("hooks"), 0);
+        let configs = ["config", "config.worktree"].map(|name| common.join(name));
+        let configs = configs.into_iter().chain([own.join("config.worktree")]);
+        self.named(configs, &[work.to_owned()]);
     }
 
     /// A git directory and the working trees it is known to have, with all modules in it.

@@ -118,6 +118,7 @@ pub(super) fn find(area: Area<'_>) -> Vec<Island> {
         collect.names(tree);
         collect.tree(tree, 0);
         collect.surrounding(tree);
+        collect.above(tree);
     }
     for dir in area.here {
         collect.names(dir);
@@ -291,7 +292,7 @@ impl Collect<'_> {
         });
     }
 
-    fn names(&mut self, root: &Path) {
+    pub(super) fn names(&mut self, root: &Path) {
         for name in NAMES {
             self.add_dir(root.join(name), 2);
         }

@@ -78,6 +78,39 @@ pub const SECRETS: &[&str] = &[
     ".env",
 ];
 
+/// More of the same, which is only hidden where it is: to plant one of these opens nothing, and programs make some of them at work.
+const MORE: &[&str] = &[
+    // Keys and passwords.
+    ".age .config/age .config/keybase .config/Bitwarden .config/1Password .config/Yubico .putty .step .saml2aws .granted .awsvault",
+    // Clouds, and where programs are served from.
+    ".aliyun .bluemix .boto .gsutil .mc .passwd-s3fs .b2_account_info .config/b2 .config/doctl .config/hcloud .config/linode-cli
+     .config/scw .config/exoscale .config/openstack .config/yandex-cloud .config/configstore .config/firebase .config/heroku
+     .config/netlify .config/vercel .config/stripe .config/ngrok .config/cloudflared .config/.wrangler .config/tailscale
+     .cloudflared .wrangler .ngrok2 .fly .railway .pulumi .terraformrc .sentryclirc .twilio-cli .local/share/com.vercel.cli",
+    // Clusters, containers and machines.
+    ".config/containers/auth.json .config/helm .config/argocd .minikube .talos .chef .vagrant.d .tsh .rancher .android/adbkey",
+    // Registries and repositories.
+    ".config/composer/auth.json .composer/auth.json .config/pypoetry/auth.toml .config/NuGet .nuget/NuGet .config/nix/netrc
+     .config/npm .config/pnpm/rc .config/cachix .config/hex .hex .jfrog .condarc .bundle/config .luarocks/upload_config.lua
+     .local/share/gem/credentials .local/share/uv/credentials .opam/plugins/opam-publish .dotnet/corefx .gitcookies
+     .subversion/auth .config/tea .config/exercism",
+    // Data and models.
+    ".databrickscfg .databricks .snowflake .snowsql .config/snowflake .dbt .kaggle .huggingface .cache/huggingface/token
+     .config/wandb .mylogin.cnf .pg_service.conf .influxdbv2 .config/openai .config/anthropic .config/io.datasette.llm
+     .config/github-copilot .copilot .config/goose .local/share/opencode/auth.json .local/share/amp .qwen .modal.toml .runpod",
+    // Mail, talk, browsers and remote screens.
+    ".msmtprc .config/msmtp .mbsyncrc .isyncrc .offlineimaprc .fetchmailrc .getmail .config/aerc .config/himalaya .irssi .purple
+     .weechat/sec.conf .config/weechat/sec.conf .config/Signal .config/Slack .config/discord .config/Element
+     .local/share/TelegramDesktop .config/microsoft-edge .config/vivaldi .config/opera .librewolf .waterfox .zen .var/app
+     snap/firefox snap/chromium .config/filezilla .config/remmina .local/share/remmina .vnc/passwd .Xauthority .ICEauthority
+     .config/Code/User/globalStorage .config/VSCodium/User/globalStorage .config/Cursor/User/globalStorage",
+    // Money.
+    ".bitcoin .ethereum .electrum .monero .config/solana",
+    // What was typed and seen.
+    ".histfile .zhistory .history .sh_history .irb_history .php_history .rediscli_history .dbshell .mongodb .lesshst .viminfo
+     .local/share/fish/fish_history .local/share/atuin .local/share/recently-used.xbel",
+];
+
 /// This program's own state, unless a grant names it or something in it: the arguments of every run are there.
 pub(super) fn of_ours(state: &Path, policy: &ResolvedPolicy, cover: &Cover<'_>) -> Option<Hidden> {
     // Landlock alone cannot hide; it refuses to write there.
@@ -108,7 +141,9 @@ pub(super) fn keys(state: &Path, policy: &ResolvedPolicy, cover: &Cover<'_>) -> 
 pub(super) fn find([project, cwd]: [&Path; 2], home: &Path, cover: &Cover<'_>) -> Vec<Hidden> {
     let by_the_project = |path: &PathBuf| cover.at(path).is_some_and(|(_, grant)| grant.path.as_path() == project);
     let here = |path: &PathBuf| path != project && path.starts_with(project);
-    let names = SECRETS.iter().map(|name| home.join(name)).filter(here);
+    let more = MORE.iter().flat_map(|group| group.split_ascii_whitespace());
+    let names = SECRETS.iter().copied().chain(more);
+    let names = names.map(|name| home.join(name)).filter(here);
     let mut places = BTreeSet::new();
     for path in names.filter(by_the_project) {
         let (plain, ends) = look(&path);

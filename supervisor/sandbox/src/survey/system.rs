@@ -34,12 +34,13 @@ pub struct SystemPath {
 /// Programs and libraries. On a merged-/usr system all but the first are links.
 const TREES: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-/// Of `/etc`: the loader's cache, certificates (by name: private keys lie beside them), time zone, names and services, alternatives,
+/// Of `/etc`: the loader's cache and the directories it looks in (the linker does, too), certificates (by name: private keys lie beside them), time zone, names and services, alternatives,
 /// what language run times link to from `/usr` (of Maven not its settings, which can hold passwords), where `man` finds
 /// its pages and fontconfig its fonts. What git is told is made (`git_shown`). Nothing that tells about users, services or secrets of this machine.
 const ETC: &[&str] = &[
     "ld.so.cache",
     "ld.so.conf",
+    "ld.so.conf.d",
     "ssl/certs",
     "ssl/cert.pem",
     "ssl/ca-bundle.pem",

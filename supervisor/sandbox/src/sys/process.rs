@@ -202,6 +202,11 @@ pub fn die_with_parent() -> io::Result<()> {
     prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong)
 }
 
+/// Goes on when its parent dies, even if it was stopped: it has to end what it started.
+pub fn wake_with_parent() -> io::Result<()> {
+    prctl(libc::PR_SET_PDEATHSIG, libc::SIGCONT as libc::c_ulong)
+}
+
 pub fn set_dumpable(on: bool) -> io::Result<()> {
     prctl(libc::PR_SET_DUMPABLE, libc::c_ulong::from(on))
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::arguments;
 use super::climbs::Climb;
 use super::host::Host;
-use super::inside::Judgement;
+use super::inside::{Inside, Judgement};
 use super::interpreter::{self, LEVELS, Needed};
 use super::listen::Listener;
 use super::noise::is_noise;
@@ -274,9 +274,9 @@ impl Listener<'_> {
         if !meant {
             return Ok(());
         }
-        let host = self.host();
+        let (host, inside) = self.both();
         for foreseen in &mut foreseen {
-            foreseen.spell_out(host);
+            foreseen.spell_out(host, inside);
             foreseen.want = host.meant(&foreseen.path, foreseen.want, foreseen.last);
         }
         // Only what would have succeeded whole.
@@ -297,12 +297,19 @@ impl Listener<'_> {
 
 impl Foreseen {
     /// Names it as it would have been found without the sandbox. What is found nowhere keeps `asked`.
-    fn spell_out(&mut self, host: &Host) {
+    fn spell_out(&mut self, host: &Host, inside: Option<&Inside>) {
         let Some(asked) = &self.asked else {
             return;
         };
+        let passes = |path: &Path| {
+            inside.is_some_and(|inside| matches!(inside.judge(path, self.want, self.last), Judgement::Passes { .. }))
+        };
         let makes = self.want == Want::ReadOrMake || kind(self.want, self.because) == DeniedKind::Write;
         match host.led(asked) {
+            // It can be reached, but not by this way: what is wanting is the directory that the way leads through.
+            Some(path) if passes(&path) && host.could(&path, self.want, self.last) && host.is_dir(&self.path) => {
+                (self.want, self.last) = (Want::Enter, Last::Follow);
+            }
             Some(path) => self.path = path,
             None if makes || self.path != without_dots(asked) => return,
             None => {}

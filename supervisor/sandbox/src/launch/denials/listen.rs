@@ -233,6 +233,12 @@ impl<'a> Listener<'a> {
         self.host.get_or_insert_with(|| Host::new(plan))
     }
 
+    /// The host, and the sandbox if it was looked at before.
+    pub(super) fn both(&mut self) -> (&Host, Option<&Inside<'a>>) {
+        let plan = self.plan;
+        (self.host.get_or_insert_with(|| Host::new(plan)), self.inside.as_ref())
+    }
+
     /// The sandbox, as the caller sees it: held open from the first caller on.
     pub(super) fn inside(&mut self, notice: &Notice) -> Option<&Inside<'a>> {
         if self.inside.is_none() {

@@ -2,13 +2,14 @@
 //!
 //! Pure. INVARIANT: nothing that could hold a secret is on it, and of what is written to only empty locks and cargo's own notes.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::row::DeniedKind;
 
 /// A place and why it is asked for.
 struct Noise {
-    /// A file, or a directory with everything below it.
+    /// A file, or a directory with everything below it. A `*` at the end stands for the rest of a name.
     at: &'static str,
     #[cfg_attr(
         not(test),
@@ -41,6 +42,7 @@ const NOISE: &[Noise] = &[
     noise("/var/lib/dbus/machine-id", "asks which machine this is"),
     noise("/etc/terminfo", "describes terminals"),
     noise("/etc/debuginfod", "debuggers"),
+    noise("/etc/ldap/ldap.conf", "libraries of curl and git"),
     noise("/etc/crypto-policies", "asks for the system's choice of ciphers"),
     noise("/proc/sys/kernel/cap_last_cap", "counts capabilities"),
     noise("/proc/sys/vm/overcommit_memory", "memory allocators"),
@@ -52,6 +54,13 @@ const NOISE: &[Noise] = &[
     noise("/sys/kernel/mm/transparent_hugepage", "memory allocators"),
     noise("/sys/kernel/mm/hugepages", "memory allocators"),
     noise("/sys/module/apparmor", "asks whether AppArmor is on"),
+    noise("/tmp/hsperfdata_*", "Java looks for others of its kind"),
+];
+
+/// What a compiler made before, in a home: it is made again.
+const MADE_BEFORE: &[Noise] = &[
+    noise(".cache/go-build", "Go looks for what it compiled before"),
+    noise(".cache/ccache", "ccache looks for what it compiled before"),
 ];
 
 /// Names in a directory `.cargo` that cargo opens for writing at each build, and does without.
@@ -72,11 +81,25 @@ fn is_lock(path: &Path) -> bool {
     dir.is_some_and(|dir| dir == ".cargo") && LOCKS.iter().any(|lock| name.is_some_and(|name| name == lock.at))
 }
 
+/// Does `at`, with what is below it, hold the path?
+fn holds(at: &str, path: &Path) -> bool {
+    let Some(start) = at.strip_suffix('*') else {
+        return path.starts_with(at);
+    };
+    let rest = path.as_os_str().as_bytes().strip_prefix(start.as_bytes());
+    rest.is_some_and(|rest| !rest.contains(&b'/'))
+}
+
+fn is_made_before(path: &Path) -> bool {
+    let is_it = |dir: &Path| MADE_BEFORE.iter().any(|made| dir.ends_with(made.at));
+    path.ancestors().any(is_it)
+}
+
 /// Is this left out of the report?
 pub(super) fn is_noise(kind: DeniedKind, path: &Path) -> bool {
     match kind {
         DeniedKind::Read | DeniedKind::Hidden | DeniedKind::Unix => {
-            NOISE.iter().any(|noise| path.starts_with(noise.at))
+            NOISE.iter().any(|noise| holds(noise.at, path)) || is_made_before(path)
         }
         DeniedKind::Write => is_lock(path),
         DeniedKind::Execute | DeniedKind::Syscall | DeniedKind::Network | DeniedKind::Limit => false,
@@ -97,10 +120,13 @@ mod tests {
             .collect();
         assert_eq!(written, listed);
         let written: Vec<&str> = document.lines().filter(|line| line.starts_with("| `~/")).collect();
-        let listed: Vec<String> = LOCKS
+        let made = MADE_BEFORE
             .iter()
-            .map(|noise| format!("| `~/.cargo/{}` | {} |", noise.at, noise.why))
-            .collect();
+            .map(|noise| format!("| `~/{}` | {} |", noise.at, noise.why));
+        let locks = LOCKS
+            .iter()
+            .map(|noise| format!("| `~/.cargo/{}` | {} |", noise.at, noise.why));
+        let listed: Vec<String> = made.chain(locks).collect();
         assert_eq!(written, listed);
     }
 
@@ -113,5 +139,17 @@ mod tests {
         assert!(is_noise(DeniedKind::Write, Path::new("/home/me/.cargo/.package-cache")));
         assert!(!is_noise(DeniedKind::Write, Path::new("/home/me/.cargo/config.toml")));
         assert!(!is_noise(DeniedKind::Write, Path::new("/home/me/.package-cache")));
+        assert!(is_noise(
+            DeniedKind::Hidden,
+            Path::new("/home/me/.cache/go-build/01/01-a")
+        ));
+        assert!(!is_noise(DeniedKind::Hidden, Path::new("/home/me/.cache/go-builds/01")));
+        assert!(!is_noise(DeniedKind::Hidden, Path::new("/home/me/go-build/01")));
+        assert!(!is_noise(
+            DeniedKind::Write,
+            Path::new("/home/me/.cache/go-build/01/01-a")
+        ));
+        assert!(is_noise(DeniedKind::Hidden, Path::new("/tmp/hsperfdata_me")));
+        assert!(!is_noise(DeniedKind::Hidden, Path::new("/tmp/hsperfdata_me/1")));
     }
 }

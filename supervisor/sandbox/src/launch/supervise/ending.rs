@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::{Supervisor, Timeout};
 use crate::control::{Cause, Order};
+use crate::init::tree;
 use crate::launch::outcome::End;
 use crate::launch::places::Moved;
 use crate::plan::Containment;
@@ -15,6 +16,9 @@ use crate::sys::process::{self, Change};
 
 /// How long init may take to end everything.
 const LAST_MOMENT: Duration = Duration::from_millis(250);
+
+/// How long one that was told to go on may take, before its tree is ended from here.
+const LAST_WORD: Duration = Duration::from_secs(3);
 
 /// A word to the caller while the command runs. Where nobody reads, nobody is told: that holds up nothing.
 pub(super) fn tell(words: fmt::Arguments<'_>) {
@@ -73,16 +77,33 @@ impl Supervisor<'_> {
     }
 
     /// Ends init, and with it everything in its namespace; the group's own switch for what has no namespace.
-    fn kill_init(&self) {
+    fn kill_init(&mut self) {
+        let init = self.child.pidfd.as_fd();
         match self.plan.containment {
             Containment::Namespaces => {
-                let _ = process::pidfd_kill(self.child.pidfd.as_fd(), libc::SIGKILL);
+                let _ = process::pidfd_kill(init, libc::SIGKILL);
             }
-            // Init must live to end its descendants.
-            Containment::Landlock | Containment::Inherit => {}
+            // Init must live to end its descendants. One that was stopped goes on.
+            Containment::Landlock | Containment::Inherit if !self.is_roused => {
+                self.is_roused = true;
+                let _ = process::pidfd_kill(init, libc::SIGCONT);
+                self.killed_at = Some(Instant::now() + LAST_WORD);
+            }
+            // The command has init's uid here, and may have stopped it again.
+            Containment::Landlock | Containment::Inherit => tree::end_of(self.child.pid.0),
         }
         // Not every machine has such a switch.
         let _ = self.group.kill();
+    }
+
+    /// Init is dead and not yet collected. Where no namespace died with it, and it has not said that the command ended, somebody
+    /// killed it: what it leaves is ended here.
+    pub(super) fn follow_init(&self) {
+        match self.plan.containment {
+            Containment::Namespaces => {}
+            Containment::Landlock | Containment::Inherit if self.ended.is_some() => {}
+            Containment::Landlock | Containment::Inherit => tree::end_of(self.child.pid.0),
+        }
     }
 
     pub(super) fn ending(&self) -> (End, Option<Cause>) {

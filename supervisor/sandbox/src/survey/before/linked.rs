@@ -60,11 +60,14 @@ pub(super) fn find(tops: &[PathBuf], outside: &[PathBuf], nested: &[PathBuf], re
     Linked { unlinked, own, named }
 }
 
-/// The git directories of the trees, those that trees lie in, and the modules of all of them.
+/// The git directories of the trees, those that trees lie in or in whose working trees they lie, and the modules of all of them.
 fn roots(tops: &[PathBuf], outside: &[PathBuf]) -> Vec<Place> {
+    let above = tops.iter().flat_map(|top| git::around(top));
     let of_tops = tops
         .iter()
-        .filter_map(|top| git::git_dir_of(top).map(|dir| (dir, Some(top.clone()))));
+        .map(PathBuf::as_path)
+        .chain(above)
+        .filter_map(|top| git::git_dir_of(top).map(|dir| (dir, Some(top.to_owned()))));
     let around = tops.iter().flat_map(|top| top.ancestors());
     let around = around.filter(|dir| git::looks_like_git(dir)).map(Path::to_owned);
     let others = around.chain(outside.iter().cloned()).map(|dir| {
