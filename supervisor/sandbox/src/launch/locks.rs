@@ -12,10 +12,10 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::fchown;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::sys::fd::{self, Lock};
-use crate::sys::{dir, event, path, process};
+use crate::sys::{dir, path, process};
 
 /// How long another run may take to clean up.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -96,8 +96,9 @@ pub(crate) fn held_since(dir: &Path) -> Option<Duration> {
         // Left by runs that were killed.
         let is_free = fd::flock(file.as_fd(), Lock::TryExclusive).is_ok();
         let made = dir::facts_at(file.as_fd(), "".as_ref()).ok()?.changed;
-        // From the future: the clock was set back, and no time tells anything.
-        let now = event::inode_clock().unwrap_or_default();
+        // From the future: the clock was set back, and no time tells anything. Since Linux 6.13 a stamp can be ahead of the
+        // clock that moves in ticks, never of the precise one.
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let since = if made > now { Duration::ZERO } else { made };
         (!is_free).then_some(since)
     });

@@ -147,7 +147,8 @@ pub fn is_ignored(signal: libc::c_int) -> bool {
     ok && now.sa_sigaction == libc::SIG_IGN
 }
 
-/// The time by the clock with which the kernel stamps inodes, since 1970. It may be a tick behind the precise one.
+/// The time by the clock with which the kernel stamps inodes, since 1970, and no later than any stamp that it gives from now on. It may
+/// be a tick behind the precise one, by which some inodes are stamped since Linux 6.13.
 pub fn inode_clock() -> io::Result<Duration> {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is a live local the kernel fills.
