@@ -84,13 +84,31 @@ fn worktree_below(w: &World) {
     w.host_does("cd @OUT/main && git worktree remove --force @PROJECT && mkdir @PROJECT && git worktree add -q @PROJECT/one side");
 }
 
-/// The host's git, there.
+/// A submodule whose name has eight parts, with hooks in its working tree.
+fn submodule_far(w: &World) {
+    w.host_does(
+        "git init -q @OUT/lib; git -C @OUT/lib commit -q --allow-empty -m lib
+         git -c protocol.file.allow=always submodule --quiet add @OUT/lib a/b/c/d/e/f/g/m; git commit -qm far
+         git -C a/b/c/d/e/f/g/m config core.hooksPath .githooks",
+    );
+    w.settle();
+}
+
+fn git_far_ran_code(w: &World, _: &Outcome) -> Option<String> {
+    commit_ran_code(w, "@PROJECT/a/b/c/d/e/f/g/m")
+}
+
 fn git_below_ran_code(w: &World, _: &Outcome) -> Option<String> {
+    commit_ran_code(w, "@PROJECT/one")
+}
+
+/// The host's git, there.
+fn commit_ran_code(w: &World, dir: &str) -> Option<String> {
     let _ = fs::remove_file(w.path("@OUT/pwned"));
     w.settle();
     let mut git = w.host_command("git");
     let commit = git.args(["commit", "--allow-empty", "-qm", "mine"]);
-    let _ = commit.current_dir(w.path("@PROJECT/one")).output();
+    let _ = commit.current_dir(w.path(dir)).output();
     fs::exists(w.path("@OUT/pwned"))
         .unwrap_or(false)
         .then(|| "git on the host ran what the sandbox had planted".into())
@@ -117,6 +135,13 @@ fn large_configuration(w: &World) {
 const SRC_AND_GIT: &str = "extends: restricted\nfs: {read: [\".\"], write: [\"src\", \".git\"]}\n";
 
 claims! {
+    hooks_of_a_repository_behind_a_link_are_not_made => hook(".githooks/pre-commit", |w| {
+            w.host_does("git config core.hooksPath .githooks; mv .git @OUT/store; ln -s @OUT/store .git");
+        }),
+    hooks_of_a_submodule_with_a_long_name_are_not_made =>
+        attempt("cd a/b/c/d/e/f/g/m; mkdir -p .githooks; cd .githooks; printf '#!/bin/sh\\n@OUT/payload\\n' > pre-commit; chmod +x pre-commit", Leak::Seen(git_far_ran_code))
+        .given(|w| { w.program("@OUT/payload", &w.fill("#!/bin/sh\ntouch @OUT/pwned\n")); })
+        .given(repository).given(submodule_far).workspace(),
     hooks_of_a_repository_around_the_tree_are_not_made => hook("hooks/pre-commit",
         |w| of_a_part(w, "core.hooksPath", "part/hooks")).cwd("@PROJECT/part"),
     hooks_of_a_repository_around_the_tree_are_not_changed => hook("check.sh", |w| {

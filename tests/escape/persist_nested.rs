@@ -26,6 +26,21 @@ if '--two-ways' in sys.argv:
 open(file, 'wb').write(data + hashlib.sha1(data).digest())
 ";
 
+/// Writes an index that links nothing if names are taken to be of SHA-1, and a name if they are of SHA-256: `both.py FILE LINK`.
+const BOTH: &str = r"import struct, sys
+name = sys.argv[2].encode()
+def put(size, **at):
+    out = bytearray(size)
+    for place, value in at.items(): out[int(place[1:]):int(place[1:]) + len(value)] = value
+    return bytes(out)
+data = b'DIRC' + struct.pack('>II', 2, 2) + bytes(24) + struct.pack('>I', 0o100644) + bytes(12)
+data += put(32, _20=struct.pack('>H', 2), _22=b'AB') + struct.pack('>H', 20) + b'A' * 20 + bytes(2)
+data += put(40, _0=struct.pack('>I', 0o100644), _24=struct.pack('>I', 0o160000), _36=struct.pack('>H', 2), _38=b'CD')
+end = 108 + ((74 + len(name) + 8) & ~7)
+data += put(32, _8=b'ZZZZ', _12=struct.pack('>I', end + 32 - 20 - 164), _31=b'\1') + struct.pack('>H', len(name)) + name
+open(sys.argv[1], 'wb').write(data + bytes(end - len(data)) + b'\1' * 32)
+";
+
 /// The script nests a repository that the host's next `git status` would enter.
 fn trap(script: &str) -> Attempt {
     attempt(format!("{ARM} {script}"), Leak::Seen(git_ran_code))
@@ -115,7 +130,62 @@ fn in_a_part(script: &str) -> Attempt {
         .cwd("@PROJECT/part")
 }
 
+/// Two repositories with names of SHA-256, of which the first links the second, as nobody sees who takes its index for another.
+fn of_two_readings(script: &str) -> Attempt {
+    let nested = "for d in m m/n; do git init -q --object-format=sha256 $d; id -C $d commit -q --allow-empty -m e; done
+        arm m/n; python3 both.py m/.git/index n;";
+    trap(&format!("{nested} {script}")).given(|w| {
+        w.file("@PROJECT/both.py", BOTH);
+    })
+}
+
+/// The project is a part of a checkout; in it, far from the top, lies another checkout of the same repository.
+fn checkout_in_a_part(script: &str) -> Attempt {
+    trap(script)
+        .given(|w| {
+            w.host_does(
+                "mkdir -p part; cd part; mkdir $(seq 1100); cd ..
+                 git worktree add -q part/z/wt; ln -s part/z/wt inner",
+            );
+            w.settle();
+        })
+        .cwd("@PROJECT/part")
+}
+
+/// The git directory lies beside the project, and a link leads there.
+fn linked_git(w: &World) {
+    w.host_does("mv .git @OUT/store; ln -s @OUT/store .git");
+}
+
+/// A checkout that the host adds while the command runs.
+fn added(script: &str) -> Attempt {
+    trap(&format!(
+        "cp -r .git own.git; printf '[core]\\nfsmonitor=@OUT/payload\\n' >> own.git/config; {script}"
+    ))
+    .meanwhile(|w| {
+        w.host_does("git worktree add -q -b side @OUT/main");
+        w.settle();
+    })
+}
+
 claims! {
+    repository_that_an_index_of_two_readings_links_is_disarmed =>
+        of_two_readings("git update-index --add --cacheinfo 160000,$(printf %040d 1),m"),
+    repository_that_an_index_of_two_readings_of_a_new_project_links_is_disarmed => of_two_readings("mv m/.git m/n .; rmdir m")
+        .given(|w| fs::remove_dir_all(w.path("@PROJECT/.git")).expect("remove the repository")),
+    checkout_of_the_repository_around_a_part_is_not_replaced =>
+        checkout_in_a_part("cd z/wt; rm -f .git; git init -q; printf '[core]\\nfsmonitor=@OUT/payload\\n' >> .git/config"),
+    repository_that_a_checkout_in_a_part_links_is_disarmed => checkout_in_a_part("cd z/wt; new n; arm n")
+        .given(|w| w.host_does("cd part/z/wt; git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),n")),
+    repository_that_one_behind_a_link_links_is_disarmed => trap("new n; arm n").given(|w| {
+            w.host_does("git update-index --add --cacheinfo 160000,$(git rev-parse HEAD),n");
+            linked_git(w);
+            w.settle();
+        }),
+    checkout_that_the_host_adds_is_not_led_elsewhere => added("echo $PWD/own.git > .git/worktrees/main/commondir"),
+    checkout_that_the_host_adds_is_not_told_more =>
+        added("printf '[core]\\nfsmonitor=@OUT/payload\\n' > .git/worktrees/main/config.worktree")
+        .given(|w| w.host_does("git config extensions.worktreeConfig true; git config core.repositoryFormatVersion 1")),
     repository_that_one_around_the_tree_links_is_disarmed => in_a_part("new n; arm n"),
     repository_that_one_around_a_further_grant_links_is_disarmed => in_a_part("cd ../part; new n; arm n")
         .given(|w| { w.dir("@PROJECT/other"); }).cwd("@PROJECT/other").flags(&["--write", "@PROJECT/part"]),

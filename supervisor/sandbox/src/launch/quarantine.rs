@@ -14,6 +14,7 @@ pub(crate) mod links;
 mod reach;
 mod settled;
 mod window;
+mod worktrees;
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

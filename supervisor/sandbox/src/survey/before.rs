@@ -93,13 +93,23 @@ fn repositories(trees: &[PathBuf], nested: &[PathBuf], outside: &[PathBuf]) -> V
         }
     }
     let above: BTreeSet<&Path> = trees.iter().flat_map(|tree| git::around(tree)).collect();
-    found.extend(above.into_iter().filter_map(|work| {
-        let dir = git::git_dir_of(work)?;
-        Some(Repository {
+    for work in above {
+        let Some(dir) = git::git_dir_of(work) else { continue };
+        found.push(Repository {
             index: dir.join("index"),
             work: git::work_of(&dir).or(Some(work.to_owned())),
-        })
-    }));
+        });
+        // Its other checkouts may lie in a tree.
+        let common = git::common_dir_of(&dir).unwrap_or(dir);
+        let all = git::worktrees(&common, WORKTREES).into_iter();
+        let in_trees = |work: &PathBuf| trees.iter().any(|tree| work.starts_with(tree));
+        found.extend(all.filter_map(|(entry, work)| {
+            Some(Repository {
+                index: entry.join("index"),
+                work: Some(work.filter(in_trees)?),
+            })
+        }));
+    }
     dirs.extend(
         trees
             .iter()

@@ -15,6 +15,9 @@ use crate::sys::path;
 
 /// Longer than any path.
 const LINE: usize = 8192;
+/// Modules of one git directory, and directories that are looked into for them.
+const MODULES: usize = 256;
+const DIRECTORIES: usize = 4096;
 
 /// A git directory that the project uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,8 +57,16 @@ pub(super) fn find(tree: &Path, access: Option<FsAccess>) -> Vec<GitDir> {
 /// The git directory of a working tree: its `.git`, or what that points to, whoever wrote it there.
 pub(crate) fn git_dir_of(tree: &Path) -> Option<PathBuf> {
     let dot_git = tree.join(".git");
-    if fs::symlink_metadata(&dot_git).ok()?.is_dir() {
+    let meta = fs::symlink_metadata(&dot_git).ok()?;
+    if meta.is_dir() {
         return Some(dot_git);
+    }
+    if meta.is_symlink() {
+        let end = fs::canonicalize(&dot_git).ok()?;
+        return match end.is_dir() {
+            true => Some(end),
+            false => fs::canonicalize(tree.join(pointer(&end)?)).ok(),
+        };
     }
     fs::canonicalize(tree.join(pointer(&dot_git)?)).ok()
 }
@@ -131,23 +142,27 @@ pub(super) fn worktrees(git_dir: &Path, most: usize) -> Vec<(PathBuf, Option<Pat
 }
 
 /// Directories below `.git/modules` that are git directories themselves, however deep their names go.
+///
+/// No command can make one there: the bounds are for what the host has.
 pub(super) fn modules(git_dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut todo = vec![(git_dir.join("modules"), 0)];
-    while let Some((dir, depth)) = todo.pop() {
-        if !fs::symlink_metadata(&dir).is_ok_and(|meta| meta.is_dir()) {
+    let mut left = DIRECTORIES;
+    let mut todo = vec![git_dir.join("modules")];
+    while let Some(dir) = todo.pop() {
+        if left == 0 || !fs::symlink_metadata(&dir).is_ok_and(|meta| meta.is_dir()) {
             continue;
         }
+        left -= 1;
         for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
-            if !entry.file_type().is_ok_and(|t| t.is_dir()) || found.len() >= 256 {
+            if !entry.file_type().is_ok_and(|t| t.is_dir()) || found.len() >= MODULES {
                 continue;
             }
             let path = entry.path();
             if looks_like_git(&path) {
-                todo.push((path.join("modules"), depth + 1));
+                todo.push(path.join("modules"));
                 found.push(path);
-            } else if depth < 6 {
-                todo.push((path, depth + 1));
+            } else {
+                todo.push(path);
             }
         }
     }

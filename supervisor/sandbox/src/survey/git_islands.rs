@@ -78,9 +78,8 @@ impl Collect<'_> {
                 if self.area.trees.iter().any(|tree| dir.starts_with(tree)) {
                     let beside = dir.parent().filter(|_| dir.ends_with(".git")).unwrap_or(root);
                     self.git_dir(&dir, &[beside.to_owned()]);
-                } else {
-                    self.told(&own, root);
                 }
+                self.told(&own, root);
             }
             Found::Placeholder(_) | Found::Absent => {}
         }
@@ -112,6 +111,19 @@ impl Collect<'_> {
         let configs = ["config", "config.worktree"].map(|name| common.join(name));
         let configs = configs.into_iter().chain([own.join("config.worktree")]);
         self.named(configs, &[work.to_owned()]);
+        // Its other checkouts may lie in a tree as well, however far.
+        if self.heard.insert(common.clone()) {
+            let in_trees = |work: &PathBuf| self.area.trees.iter().any(|tree| work.starts_with(tree));
+            let all = git::worktrees(&common, WORKTREES).into_iter();
+            let works: Vec<_> = all
+                .filter_map(|(entry, work)| Some((entry, work.filter(in_trees)?)))
+                .collect();
+            for (entry, work) in works {
+                self.add(work.join(".git"), None);
+                self.checkout(&work);
+                self.told(&entry, &work);
+            }
+        }
     }
 
     /// A git directory and the working trees it is known to have, with all modules in it.

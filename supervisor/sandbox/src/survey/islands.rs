@@ -94,6 +94,8 @@ pub(super) struct Collect<'a> {
     state: Vec<PathBuf>,
     /// Git directories that have been looked at.
     pub(super) repositories: BTreeSet<PathBuf>,
+    /// Those of them that the command cannot write, of whose checkouts some may lie in a tree.
+    pub(super) heard: BTreeSet<PathBuf>,
     checkouts: usize,
 }
 
@@ -112,6 +114,7 @@ pub(super) fn find(area: Area<'_>) -> Vec<Island> {
             .flatten()
             .collect(),
         repositories: BTreeSet::new(),
+        heard: BTreeSet::new(),
         checkouts: 0,
     };
     for tree in area.trees {

@@ -77,7 +77,8 @@ impl Ahead {
 
     /// The gitlinks of an index as it is now.
     pub(super) fn gitlinks(&self, index: &Path) -> Option<Vec<PathBuf>> {
-        self.unchanged(index).or_else(|| gitlinks(index))
+        let known = self.unchanged(index).filter(|_| gitlinks::is_sha1(index));
+        known.or_else(|| gitlinks(index))
     }
 
     /// Since when a change is the run's, by clocks as they stand now.

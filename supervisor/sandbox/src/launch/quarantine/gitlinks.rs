@@ -4,6 +4,7 @@
 //! in two ways, or needs more than this file (other versions, split and sparse indexes, SHA-256, a table of contents
 //! that disagrees), is `None`, and the caller looks at the whole tree instead.
 
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -11,6 +12,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::window::{ReadAt, Window};
+use crate::launch::placeholders::is_placeholder;
+use crate::survey::common_dir_of;
 use crate::sys::path;
 
 /// Larger indexes are not read.
@@ -25,16 +28,43 @@ const NAME_MASK: u16 = 0xfff;
 /// No path is longer, whatever an index says.
 const LONGEST: usize = 1 << 13;
 
+/// Longer configurations were not written by git.
+const CONFIG: usize = 1 << 20;
+
 /// Paths of the gitlinks, relative to the working tree. An absent index has none.
 pub(crate) fn gitlinks(index: &Path) -> Option<Vec<PathBuf>> {
     match path::open_held(index) {
-        Ok(held) => of_held(held.as_fd()),
+        Ok(held) => is_sha1(index).then(|| of_held(held.as_fd())).flatten(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Vec::new()),
         Err(_) => None,
     }
 }
 
-/// The same of an index that is held.
+/// Does git read this index with names of twenty bytes? The configuration says so, and nothing in the index itself, of which
+/// git checks no sum: one that is made for it can be read both ways.
+pub(super) fn is_sha1(index: &Path) -> bool {
+    let Some(dir) = index.parent() else { return false };
+    let common = match fs::symlink_metadata(dir.join("commondir")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(dir.to_owned()),
+        // A placeholder of ours leads to the directory itself.
+        Ok(_) | Err(_) => common_dir_of(dir),
+    };
+    let Some(config) = common.map(|dir| dir.join("config")) else {
+        return false;
+    };
+    // Git follows a link here.
+    match fs::canonicalize(&config).and_then(|real| path::read_file(&real, CONFIG)) {
+        // In whatever section: a name stands there in one piece, or is none.
+        Ok(text) => !text.to_ascii_lowercase().windows(FORMAT.len()).any(|at| at == FORMAT),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+        Err(_) => is_placeholder(&config).is_some(),
+    }
+}
+
+/// The key that says how objects are named.
+const FORMAT: &[u8] = b"objectformat";
+
+/// The same of an index that is held, if names are as usual.
 pub(super) fn of_held(index: BorrowedFd<'_>) -> Option<Vec<PathBuf>> {
     let file = path::open_regular(index).ok()?;
     let size = usize::try_from(file.metadata().ok()?.len()).ok()?;

@@ -79,7 +79,7 @@ pub(super) fn aside(git: &Path, old: impl Fn(&Path, &Path) -> bool, out: &mut Di
 }
 
 /// The git directories of which a command can write something. A worktree's part of one is found with the whole.
-fn places<'r>(repositories: &'r [Repository], trees: &[PathBuf]) -> Vec<&'r Path> {
+pub(super) fn places<'r>(repositories: &'r [Repository], trees: &[PathBuf]) -> Vec<&'r Path> {
     let dirs = repositories.iter().filter_map(|repository| repository.index.parent());
     let dirs: BTreeSet<&Path> = dirs
         .filter(|dir| trees.iter().any(|tree| dir.starts_with(tree)))
