@@ -89,6 +89,11 @@ claims! {
         @A mark ready @ID; sleep 30", Leak::Survived).ended_by("KILL"),
     ignorer_of_signals_ends_with_a_killed_supervisor => weaker("setsid @A stubborn 30 @ID & sleep 0.2; \
         @A mark ready @ID; sleep 30", Leak::Survived).ended_by("KILL"),
+    /// Where no control group counts, init looks: it must not be possible to stop it.
+    memory_is_bounded_though_a_child_reads_the_terminal_in_inits_group => weaker("@A background_read $PPID \
+        @A memory 500", Leak::Claimed)
+        .yaml("extends: workspace\nisolation: landlock\nlimits: {memory_mb: 150}\n")
+        .through(&["@A", "pty", "ttt"]).only_started(),
     terminal_of_the_user_beside_it_is_not_written => weaker("for t in /dev/pts/[0-9]*; do \
         echo spoken > $t && echo reached-@ID; done", Leak::Seen(|w, o| o.says(&w.fill("reached-@ID"))
         .then(|| "a terminal was written to".into()))).given(|w| {
