@@ -119,6 +119,31 @@ fn the_injection_list_holds_what_the_kernel_facts_name() {
 }
 
 #[test]
+fn the_injection_list_holds_where_tools_look_for_their_parts() {
+    for name in [
+        "VALGRIND_LIB",
+        "VALGRIND_OPTS",
+        "MONO_PATH",
+        "MONO_ENV_OPTIONS",
+        "COMPlus_GCName",
+        "DOTNET_GCName",
+        "DOTNET_GCPath",
+        "RUBYGEMS_GEMDEPS",
+        "GEM_PATH",
+        "JULIA_DEPOT_PATH",
+        "JULIA_PROJECT",
+        "PLTCOLLECTS",
+        "GHC_ENVIRONMENT",
+        "NODE_COMPILE_CACHE",
+    ] {
+        assert!(is_injection(name.as_bytes()), "{name}");
+    }
+    for name in ["GEM_HOME", "DOTNET_ROOT", "NODE_ENV", "MONOREPO", "JULIA_NUM_THREADS"] {
+        assert!(!is_injection(name.as_bytes()), "{name}");
+    }
+}
+
+#[test]
 fn a_shell_function_and_a_broken_name_never_pass() {
     let mut all = EnvRules::nothing();
     all.inherit_all = true;

@@ -107,6 +107,20 @@ t.type('\\x1c'); print(t.end())
 ", "130\n131\n");
     }
 
+    fn ctrl_c_ends_a_program_that_has_closed_its_terminal(at) {
+        at_a_terminal(at, &["--timeout", "40s"], "
+script = 'echo rea\"\"dy; exec sleep 60 0<&- 1>&- 2>&-'
+for key in '\\x03', '\\x1c':
+    t = Terminal([*RUN, 'sh', '-c', script]); t.see('ready'); time.sleep(0.5)
+    t.type(key); print(t.end())
+t = Terminal.shell()
+t.type(command('sh', '-c', script) + '\\n'); t.see('ready'); time.sleep(0.5)
+t.type('\\x1a'); t.see('Stopped'); t.see('ready> '); t.type('fg\\n'); time.sleep(0.5)
+t.type('\\x03'); t.see('ready> '); t.type('echo status \"\"$?\\n'); print(t.see('status [0-9]+')[0].decode())
+t.type('exit\\n'); t.end()
+", "130\n131\nstatus 130\n");
+    }
+
     fn ctrl_d_is_the_end_of_input(at) {
         at_a_terminal(at, &[], "
 t = Terminal([*RUN, 'sh', '-c', 'echo ready; cat; echo end']); t.see('ready')

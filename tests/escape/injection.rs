@@ -89,6 +89,10 @@ claims! {
     library_path_of_r_does_not_pass_by_flag => by_flag!("R_LIBS_USER"),
     load_path_of_guile_does_not_pass_by_star => holding("GUILE_LOAD_PATH")
         .yaml("extends: restricted\nenv: {allow: ['GUILE_*']}\n"),
+    library_of_valgrind_does_not_pass_by_flag => by_flag!("VALGRIND_LIB"),
+    options_of_valgrind_do_not_pass_by_star => holding("VALGRIND_OPTS")
+        .yaml("extends: restricted\nenv: {allow: ['VALGRIND_*']}\n"),
+    gem_path_does_not_pass_by_policy => by_policy!("GEM_PATH"),
     rustc_wrapper_does_not_pass_by_flag => by_flag!("RUSTC_WRAPPER"),
     npm_configuration_does_not_pass_by_star => holding("npm_config_script_shell")
         .yaml("extends: restricted\nenv: {allow: ['npm_config_*']}\n"),

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use glee_tests::{Attempt, Bare, Leak, Listener, World, attempt, setid_files};
+use glee_tests::{Attempt, Bare, Leak, Listener, Outcome, World, attempt, setid_files};
 
 const WEAKER: &str = "extends: workspace\nisolation: landlock\n";
 
@@ -19,6 +19,12 @@ fn reading(script: &'static str) -> Attempt {
 
 fn against(script: &'static str, leak: Leak) -> Attempt {
     weaker(script, leak).given(World::keeper)
+}
+
+/// A chain that was not ended stays when its second is over.
+pub(crate) fn chain_stays(world: &World, _: &Outcome) -> Option<String> {
+    std::thread::sleep(Duration::from_secs(1));
+    world.remains()
 }
 
 claims! {
@@ -82,6 +88,9 @@ claims! {
     daemon_ends_at_the_deadline => weaker("@A daemon 30 @ID; @A stubborn 30 @ID", Leak::Survived).flags(&["--timeout", "1s"]).endless(Duration::from_secs(2)),
     daemon_ends_with_a_killed_supervisor => weaker("@A daemon 30 @ID; @A mark ready @ID; sleep 30", Leak::Survived)
         .ended_by("KILL"),
+    chain_of_forks_ends_with_the_run => weaker("@A chain 20 @ID; sleep 0.4", Leak::Seen(chain_stays)),
+    chain_of_forks_ends_with_a_killed_supervisor => weaker("@A chain 20 @ID; @A mark ready @ID; sleep 30",
+        Leak::Seen(chain_stays)).ended_by("KILL"),
     process_without_its_first_thread_ends_with_the_run => weaker("@A headless 20 @ID", Leak::Survived),
     process_without_its_first_thread_ends_at_the_deadline => weaker("@A headless 30 @ID; @A stubborn 30 @ID",
         Leak::Survived).flags(&["--timeout", "1s"]).endless(Duration::from_secs(2)),
@@ -89,6 +98,11 @@ claims! {
         @A mark ready @ID; sleep 30", Leak::Survived).ended_by("KILL"),
     ignorer_of_signals_ends_with_a_killed_supervisor => weaker("setsid @A stubborn 30 @ID & sleep 0.2; \
         @A mark ready @ID; sleep 30", Leak::Survived).ended_by("KILL"),
+    /// Where no control group counts, init looks: it must not be possible to stop it.
+    memory_is_bounded_though_a_child_reads_the_terminal_in_inits_group => weaker("@A background_read $PPID \
+        @A memory 500", Leak::Claimed)
+        .yaml("extends: workspace\nisolation: landlock\nlimits: {memory_mb: 150}\n")
+        .through(&["@A", "pty", "ttt"]).only_started(),
     terminal_of_the_user_beside_it_is_not_written => weaker("for t in /dev/pts/[0-9]*; do \
         echo spoken > $t && echo reached-@ID; done", Leak::Seen(|w, o| o.says(&w.fill("reached-@ID"))
         .then(|| "a terminal was written to".into()))).given(|w| {

@@ -51,6 +51,8 @@ claims! {
     process_without_its_first_thread_ends_with_the_run => leaving("@A headless 20 @ID"),
     process_without_its_first_thread_ends_with_the_run_under_inherit => leaving("@A headless 20 @ID")
         .policy(glee_tests::Policy::Named("inherit")),
+    chain_of_forks_ends_with_the_run_under_inherit => attempt("@A chain 20 @ID; sleep 0.4",
+        Leak::Seen(crate::landlock_mode::chain_stays)).policy(glee_tests::Policy::Named("inherit")),
 
     sleeper_ends_at_the_deadline => deadline("@A sleep 30 @ID"),
     ignorer_of_signals_ends_at_the_deadline => deadline("trap '' TERM INT HUP; @A stubborn 30 @ID"),

@@ -103,6 +103,32 @@ ATTACK(hydra) {
     return 0;
 }
 
+static double now(void) {
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec / 1e9;
+}
+
+// chain SECONDS MARK: two chains for a second, in which each link forks the next and exits at once; the last ones stay. No look
+// through /proc is fast enough to see them all.
+ATTACK(chain) {
+    unsigned seconds = (unsigned)atoi(need(argc, argv, 1));
+    double end = now() + 1;
+    for (int chains = 0; chains < 2; chains++) {
+        if (fork()) continue;
+        setsid();
+        ignore_all();
+        for (int fd = 0; fd < 3; fd++) close(fd);
+        for (int links = 0; links < 5000 && now() < end; links++) {
+            if (fork() > 0) _exit(0);
+            usleep(200);
+        }
+        sleep(seconds);
+        _exit(0);
+    }
+    return 0;
+}
+
 // reaper SECONDS MARK: adopts orphans, so that they do not fall back to pid 1.
 ATTACK(reaper) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);

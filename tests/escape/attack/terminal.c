@@ -144,3 +144,33 @@ ATTACK(listen_on) {
     int tty = open(need(argc, argv, 1), O_RDWR | O_NOCTTY | O_NONBLOCK);
     return tty < 0 ? report("open", -1) : spill(tty);
 }
+
+// background_read PID PROGRAM ARG…: a child in PID's group reads the terminal, for which the kernel stops that whole group; the
+// program runs meanwhile. PID goes on at the end.
+ATTACK(background_read) {
+    char key;
+    pid_t whom = (pid_t)atoi(need(argc, argv, 1));
+    need(argc, argv, 2);
+    pid_t reader = fork();
+    if (!reader) {
+        if (setpgid(0, getpgid(whom))) _exit(1);
+        for (int i = 0; i < 100; i++) {
+            if (read(0, &key, 1) < 0) usleep(20000);
+        }
+        _exit(0);
+    }
+    for (int i = 0; i < 8; i++) {
+        usleep(50000);
+        kill(reader, SIGCONT);
+    }
+    pid_t program = fork();
+    if (!program) {
+        execv(argv[2], argv + 2);
+        _exit(127);
+    }
+    waitpid(program, NULL, 0);
+    kill(reader, SIGKILL);
+    waitpid(reader, NULL, 0);
+    kill(whom, SIGCONT);
+    return 0;
+}

@@ -204,6 +204,10 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Prepared, Failed> {
         let modes = term::modes(slave.as_fd()).step("pseudo-terminal")?;
         term::set_modes(slave.as_fd(), &term::plain_output(&modes)).step("pseudo-terminal")?;
     }
+    // Without a pid namespace a child can join our group; if it used the terminal then, the kernel would stop us with it.
+    for signal in [libc::SIGTTIN, libc::SIGTTOU] {
+        event::ignore(signal);
+    }
     term::make_controlling(slave.as_fd()).step("controlling terminal")?;
     Report::Terminal(master)
         .send(inheritance.control.as_fd())

@@ -1,17 +1,28 @@
 //! Signals to the whole tree.
 //!
 //! As pid 1 of a namespace "everything" is exactly the sandbox. Without a pid namespace (`isolation: landlock`,
-//! `mode: inherit`) it is our descendants, found through /proc again and again until none is left: best effort, by name.
+//! `mode: inherit`) it is our descendants, found through /proc again and again until the kernel knows of no child: orphans come to
+//! us, so that whoever has no child has no descendant.
 //! INVARIANT: `kill(-1)` is never called outside a pid namespace of our own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::sys::process;
 
-/// Rounds in which descendants are looked for. A tree that outruns them all is left to its cgroup.
+/// Rounds in which descendants of another are looked for. A tree that outruns them all is left to its cgroup.
 const ROUNDS: u32 = 200;
+
+/// How long our own are looked for: less than the supervisor waits before it takes over.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Looks at our children for one at all of the tree, which takes a hundred times as long.
+const DEEP: u32 = 256;
+
+/// How many of the dead are collected before the living are looked at again: processes may die as fast as one collects. Fewer would
+/// let the dead pile up, and the machine has only so many numbers.
+const BATCH: u32 = 4096;
 
 /// How often, and how long between two looks, killed processes are waited for: most need none.
 const LAST_LOOKS: u32 = 4096;
@@ -43,14 +54,67 @@ pub(super) fn end() {
     if process::getpid().0 == 1 {
         return collect();
     }
-    for _ in 0..ROUNDS {
-        signal(libc::SIGKILL);
-        while let Ok(Some(_)) = process::wait(-1, libc::WNOHANG | libc::__WALL) {}
-        if descendants(process::getpid().0).is_empty() {
-            return;
+    let until = Instant::now() + PATIENCE;
+    let mut killed = BTreeSet::new();
+    for look in 0.. {
+        if look % DEEP == 0 {
+            signal(libc::SIGKILL);
         }
-        std::thread::sleep(Duration::from_millis(5));
+        let is_news = kill_children(&mut killed);
+        match collect_some(&mut killed) {
+            Collected::All => return,
+            Collected::Some if Instant::now() < until => {}
+            Collected::None if Instant::now() < until => {
+                if !is_news {
+                    std::thread::sleep(LAST_PAUSE);
+                }
+            }
+            Collected::Some | Collected::None => return,
+        }
     }
+}
+
+/// Kills the children that are not among those `killed` before. Were there any?
+///
+/// A child keeps its number until we collect it: nobody else is hit, however fast they fork.
+fn kill_children(killed: &mut BTreeSet<libc::pid_t>) -> bool {
+    let fresh: Vec<_> = children().into_iter().filter(|pid| killed.insert(*pid)).collect();
+    for pid in &fresh {
+        let _ = process::kill(*pid, libc::SIGKILL);
+    }
+    !fresh.is_empty()
+}
+
+/// Our own children, the dead ones included. Where the kernel keeps no list of them (`CONFIG_PROC_CHILDREN`), all who live below us.
+fn children() -> Vec<libc::pid_t> {
+    let Ok(text) = fs::read_to_string("/proc/thread-self/children") else {
+        return descendants(process::getpid().0);
+    };
+    text.split_ascii_whitespace()
+        .filter_map(|word| word.parse().ok())
+        .collect()
+}
+
+enum Collected {
+    /// No child is left, and so no descendant.
+    All,
+    Some,
+    None,
+}
+
+fn collect_some(killed: &mut BTreeSet<libc::pid_t>) -> Collected {
+    let mut collected = Collected::None;
+    for _ in 0..BATCH {
+        match process::wait(-1, libc::WNOHANG | libc::__WALL) {
+            Ok(Some((pid, ..))) => {
+                killed.remove(&pid.0);
+                collected = Collected::Some;
+            }
+            Ok(None) => break,
+            Err(_) => return Collected::All,
+        }
+    }
+    collected
 }
 
 /// Our own end, which follows, kills all of the namespace; but of what the kernel ends with us nobody learns what it has used.

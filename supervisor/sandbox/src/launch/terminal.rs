@@ -85,9 +85,9 @@ impl Relay {
         Ok(relay)
     }
 
-    /// Takes the terminal over, if it is ours to take.
+    /// Takes the terminal over, if it is ours to take and there is somebody to type to.
     pub(super) fn attach(&mut self) {
-        let Some(input) = self.input.filter(|fd| term::in_foreground(*fd)) else {
+        let Some(input) = self.input.filter(|fd| !self.closed && term::in_foreground(*fd)) else {
             return;
         };
         if self.saved.is_none()
@@ -174,7 +174,7 @@ impl Relay {
         }
         let mut buffer = vec![0; CHUNK];
         match fd::read(self.master.as_fd(), &mut buffer) {
-            Ok(0) => self.closed = true,
+            Ok(0) => self.close(),
             Ok(n) => {
                 buffer.truncate(n);
                 self.unshown = buffer;
@@ -182,8 +182,14 @@ impl Relay {
             }
             Err(e) if e.kind() == io::ErrorKind::WouldBlock || e.kind() == io::ErrorKind::Interrupted => {}
             // EIO: nobody has the other side open (any more).
-            Err(_) => self.closed = true,
+            Err(_) => self.close(),
         }
+    }
+
+    /// The command's side takes no keys any more: those that interrupt are for the caller's terminal again, and reach us as signals.
+    fn close(&mut self) {
+        self.closed = true;
+        self.detach();
     }
 
     /// Shows what the screen takes now.
