@@ -34,6 +34,7 @@ claims! {
         let seen = at.call(["run", "--policy", "restricted", "--timeout", "1s", "--", "sleep", "50"]).go();
         assert_eq!((told(&seen), seen.out().as_str()), (124, ""));
         assert!(seen.took >= Duration::from_secs(1) && seen.took < Duration::from_secs(15), "took {:?}", seen.took);
+        assert!(seen.err().ends_with("\n") && !seen.err().contains('\r'), "not a line of a file: {:?}", seen.err());
     }
 
     fn the_deadline_gives_124_also_to_a_tree_that_ignores_every_signal(at) {
