@@ -101,6 +101,17 @@ claims! {
         assert!(seen.stderr.contains(&project), "{}", seen.stderr);
     }
 
+    fn a_script_whose_interpreter_is_a_script_outside_names_it_and_what_to_grant(at) {
+        at.world.program("@OUT/tools/inner", "#!/bin/sh\nexec cat \"$1\"\n");
+        let inner = at.world.fill("@OUT/tools/inner");
+        at.world.program("@OUT/tools/script", &format!("#!{inner}\nread\n"));
+        let seen = at.seen(["run", "--policy", "restricted", "--", "@OUT/tools/script"]);
+        assert_eq!((seen.status, seen.stdout.as_str()), (127, ""));
+        assert!(seen.stderr.contains(&format!("`--read {inner}`")), "{}", seen.stderr);
+        let seen = at.seen(["run", "--policy", "restricted", "--read", "@OUT/tools/inner", "--", "@OUT/tools/script"]);
+        assert_eq!(seen.whole(), (0, format!("#!{inner}\nread\n").as_str(), ""));
+    }
+
     fn a_script_whose_interpreter_is_missing_does_not_run_and_names_it(at) {
         at.world.program("@PROJECT/orphan", "#!/no/such/interpreter\necho ran\n");
         let seen = at.seen(["run", "--policy", "restricted", "--", "./orphan"]);
