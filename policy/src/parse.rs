@@ -199,13 +199,12 @@ fn fs(source: &Source, node: &Node, out: &mut Policy) -> Result<(), PolicyError>
         match entry.name {
             "read" => out.read = Some(path_rules(&At { source, key: "fs.read" }, entry.node)?),
             "write" => {
-                out.write = Some(path_rules(
-                    &At {
-                        source,
-                        key: "fs.write",
-                    },
-                    entry.node,
-                )?)
+                let at = At {
+                    source,
+                    key: "fs.write",
+                };
+                out.write = Some(path_rules(&at, entry.node)?);
+                out.write_at = Some(at.at(entry.node));
             }
             "deny" => out.deny = path_rules(&At { source, key: "fs.deny" }, entry.node)?,
             _ => {}

@@ -81,6 +81,8 @@ pub struct Policy {
     pub mode: Option<Clause<Mode>>,
     pub read: Option<Vec<PathRule>>,
     pub write: Option<Vec<PathRule>>,
+    /// Where the list stands: an empty one has no rule that could say.
+    pub write_at: Option<Origin>,
     pub deny: Vec<PathRule>,
     pub network: Option<Clause<NetworkRule>>,
     pub env_allow: Option<Vec<Clause<EnvPattern>>>,
@@ -111,6 +113,7 @@ impl Policy {
             mode: None,
             read: None,
             write: None,
+            write_at: None,
             deny: Vec::new(),
             network: None,
             env_allow: None,

@@ -316,9 +316,12 @@ fn deny(rule: &PathRule, host: &dyn Host) -> Result<Option<Deny>, PolicyError> {
     }))
 }
 
-/// `mode: inherit` sets up no filesystem and no network of its own, so it must not pretend to.
+/// `mode: inherit` sets up no filesystem, no network and no isolation of its own, so it must not pretend to.
 fn inherit_is_whole(flat: &Policy, out: &ResolvedPolicy) -> Result<(), PolicyError> {
+    // What a built-in base says is not the author's to remove; the mode is.
+    let written = |at: &&Origin| !matches!(at.source, Source::Builtin(_));
     let refuse = |clause, at: Option<&Origin>| {
+        let at = at.filter(written).or(flat.mode.as_ref().map(|mode| &mode.origin));
         let at = at.cloned().unwrap_or_else(|| place(&flat.source, 0, 0));
         Err(PolicyError::InheritCannotEnforce { at, clause })
     };
@@ -326,12 +329,15 @@ fn inherit_is_whole(flat: &Policy, out: &ResolvedPolicy) -> Result<(), PolicyErr
         return refuse("fs.deny", Some(&deny.origin));
     }
     if Cover::new(out).access(Path::new("/")) != Some(FsAccess::ReadWrite) {
-        return refuse("fs", out.grants.first().map(|grant| &grant.origin));
+        return refuse("fs", flat.write_at.as_ref());
     }
     if out.network != Network::Host {
         return refuse("network", out.origins.get("network"));
     }
-    Ok(())
+    match out.origins.get("isolation").filter(written) {
+        Some(at) => refuse("isolation", Some(at)),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

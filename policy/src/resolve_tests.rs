@@ -1,7 +1,7 @@
 use std::os::unix::ffi::OsStrExt;
 
 use super::*;
-use crate::testing::{FakeHost, resolved, resolved_on};
+use crate::testing::{FakeHost, file, resolved, resolved_on};
 
 fn paths(policy: &ResolvedPolicy) -> Vec<&str> {
     policy
@@ -119,17 +119,25 @@ fn a_deny_is_a_path_or_a_base_and_a_pattern() {
 
 #[test]
 fn inherit_does_not_pretend_to_enforce() {
-    for (text, clause) in [
-        ("mode: inherit\nfs: {deny: [/a]}", "fs.deny"),
-        ("mode: inherit\nfs: {write: [.]}", "fs"),
-        ("mode: inherit\nnetwork: false", "network"),
-        ("mode: inherit\nextends: restricted", "fs"),
+    for (text, clause, at) in [
+        ("mode: inherit\nfs: {deny: [/a]}", "fs.deny", (2, 13)),
+        ("mode: inherit\nfs: {write: [.]}", "fs", (2, 13)),
+        ("mode: inherit\nfs:\n  read: [.]\n  write: []", "fs", (4, 10)),
+        ("mode: inherit\nnetwork: false", "network", (2, 10)),
+        ("mode: inherit\nisolation: landlock", "isolation", (2, 12)),
+        ("extends: inherit\nisolation: namespaces", "isolation", (2, 12)),
+        ("extends: restricted\nmode: inherit", "fs", (2, 7)),
     ] {
         let error = resolved_on(&FakeHost::new(), text).unwrap_err();
-        assert!(
-            matches!(error, PolicyError::InheritCannotEnforce { clause: c, .. } if c == clause),
-            "{text}: {error:?}"
-        );
+        let PolicyError::InheritCannotEnforce {
+            at: found,
+            clause: named,
+        } = &error
+        else {
+            panic!("{text}: {error:?}");
+        };
+        assert_eq!((*named, &found.source), (clause, &file()), "{text}");
+        assert_eq!((found.line, found.column), at, "{text}");
     }
     let policy = resolved("mode: inherit\nenv: {allow: [PATH]}\nmax_runtime_mins: none");
     assert_eq!((policy.env.inherit_all, policy.max_runtime), (false, None));

@@ -153,6 +153,7 @@ claims! {
             ("rm @STATE/glee/head", "head"),
             ("for r in @STATE/glee/runs/*/*; do sed -i 's/\"three\"/\"eerht\"/' $r; done", ": entry 6: the stored report"),
             ("rm $(ls @STATE/glee/runs/*/* | head -n 1)", ": entry 2: the stored report"),
+            ("r=$(ls @STATE/glee/runs/*/* | head -n 1); rm $r; mkdir $r", ": entry 2: the stored report"),
             // The log and its head as they were some time ago: the stored reports know better.
             ("head -n 2 LOG > @OUT/part; cp @OUT/part LOG; h=$(tail -n 1 LOG | tr -d '\\n' | sha256sum | cut -c1-64)
               printf '{\"file\":1,\"bytes\":%s,\"entries\":2,\"sha256\":\"%s\"}' $(stat -c %s LOG) $h > @STATE/glee/head",

@@ -34,6 +34,7 @@ claims! {
         let seen = at.call(["run", "--policy", "restricted", "--timeout", "1s", "--", "sleep", "50"]).go();
         assert_eq!((told(&seen), seen.out().as_str()), (124, ""));
         assert!(seen.took >= Duration::from_secs(1) && seen.took < Duration::from_secs(15), "took {:?}", seen.took);
+        assert!(seen.err().ends_with("\n") && !seen.err().contains('\r'), "not a line of a file: {:?}", seen.err());
     }
 
     fn the_deadline_gives_124_also_to_a_tree_that_ignores_every_signal(at) {
@@ -98,6 +99,17 @@ claims! {
         let seen = at.seen(["run", "--policy", "restricted", "--", &project]);
         assert_eq!((seen.status, seen.stdout.as_str()), (126, ""));
         assert!(seen.stderr.contains(&project), "{}", seen.stderr);
+    }
+
+    fn a_script_whose_interpreter_is_a_script_outside_names_it_and_what_to_grant(at) {
+        at.world.program("@OUT/tools/inner", "#!/bin/sh\nexec cat \"$1\"\n");
+        let inner = at.world.fill("@OUT/tools/inner");
+        at.world.program("@OUT/tools/script", &format!("#!{inner}\nread\n"));
+        let seen = at.seen(["run", "--policy", "restricted", "--", "@OUT/tools/script"]);
+        assert_eq!((seen.status, seen.stdout.as_str()), (127, ""));
+        assert!(seen.stderr.contains(&format!("`--read {inner}`")), "{}", seen.stderr);
+        let seen = at.seen(["run", "--policy", "restricted", "--read", "@OUT/tools/inner", "--", "@OUT/tools/script"]);
+        assert_eq!(seen.whole(), (0, format!("#!{inner}\nread\n").as_str(), ""));
     }
 
     fn a_script_whose_interpreter_is_missing_does_not_run_and_names_it(at) {

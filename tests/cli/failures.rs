@@ -31,6 +31,14 @@ claims! {
         }
     }
 
+    fn in_a_namespace_with_too_few_ids_it_is_said_so(at) {
+        let run = ["run", "--policy", "restricted", "--", "echo", "started"];
+        let seen = at.call(run).through(["unshare", "--user", "--map-root-user"]).go();
+        assert_eq!((seen.code(), seen.out().as_str()), (Some(125), ""), "{}", seen.err());
+        assert!(seen.err().contains("is not mapped in this user namespace"), "{}", seen.err());
+        assert!(!seen.err().contains("run as root"), "{}", seen.err());
+    }
+
     fn without_a_home_it_is_said_what_to_set(at) {
         // Root has a place of its own.
         if at.world.caller() == Caller::Root {

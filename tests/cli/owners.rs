@@ -49,6 +49,19 @@ claims! {
         assert_eq!(at.host("stat -c %a file dir"), "640\n750\n");
     }
 
+    fn a_umask_that_takes_the_owners_rights_is_the_commands_alone(at) {
+        let masked = ["sh", "-c", "umask 0777; exec \"$@\"", "sh"];
+        for policy in ["restricted", "workspace", "inherit"] {
+            let seen = at.shell(policy, "umask").through(masked).go();
+            assert_eq!((seen.code(), seen.out().as_str(), seen.err().as_str()), (Some(0), "0777\n", ""), "{policy}");
+        }
+        for words in ["runs list", "runs show latest", "audit verify"] {
+            let seen = at.seen(words.split(' '));
+            assert_eq!((seen.status, seen.stderr.as_str()), (0, ""), "{words}");
+        }
+        assert_eq!(at.host("find @STATE/glee -type d ! -perm 0700 -o -type f ! -perm 0600"), "");
+    }
+
     fn no_setuid_bit_can_be_left_behind(at) {
         let seen = at.run("workspace", "cp /bin/true tool; chmod 4755 tool || :; chmod 2755 tool || :; mkdir dir; chmod 2755 dir || :");
         assert_eq!(seen.status, 0, "{}", seen.stderr);

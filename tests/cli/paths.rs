@@ -51,6 +51,18 @@ claims! {
         assert_eq!(seen.whole(), (0, "ran\n", ""));
     }
 
+    fn a_project_named_from_a_linked_directory_is_there_under_both_names(at) {
+        at.host("mkdir -p real/sub; echo text > real/sub/file; ln -s real link");
+        let link = at.project().join("link");
+        let enter = format!("cd '{}' && export PWD && exec \"$@\"", link.display());
+        for project in [".", "sub", "sub/..", "@PROJECT/real"] {
+            let named = link.join("sub/file").display().to_string();
+            let call = at.call(["run", "--policy", "restricted", "--project", project, "--", "cat", &named]);
+            let seen = call.through(["sh", "-c", &enter, "sh"]).go();
+            assert_eq!((seen.code(), seen.out().as_str(), seen.err().as_str()), (Some(0), "text\n", ""), "{project}");
+        }
+    }
+
     fn the_whole_machine_is_not_granted_for_writing(at) {
         at.is_refused(&["run", "--policy", "restricted", "--write", "/", "--", "echo", "started"], &["whole machine"]);
         at.is_refused(&["run", "--project", "/", "--policy", "workspace", "--", "echo", "started"], &["whole machine"]);

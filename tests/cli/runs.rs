@@ -54,6 +54,13 @@ claims! {
         assert_eq!(seen.stdout.lines().count(), 4, "{}", seen.stdout);
     }
 
+    fn a_report_that_cannot_be_read_does_not_hide_the_others(at) {
+        at.reported(&["--policy", "restricted", "--", "true", "one"]);
+        at.reported(&["--policy", "restricted", "--", "true", "two"]);
+        at.host("r=$(ls @STATE/glee/runs/*/* | tail -n 1); rm $r; mkdir $r");
+        assert_eq!(commands(at, &[]), [Value::Null, json!("one")]);
+    }
+
     fn refused_runs_are_stored_too(at) {
         at.is_refused(&["run", "--policy", "nosuch", "--", "echo", "started"], &["nosuch"]);
         let run = list(at, &[]).remove(0);

@@ -54,6 +54,7 @@ use glee_engine::tasks::{DRIVER, WORKER, worker};
 
 use args::{Cli, Command};
 use glee_sandbox::contained;
+use glee_sandbox::sys::path;
 
 /// Parses the arguments and does what they say.
 pub fn main() -> u8 {
@@ -61,6 +62,7 @@ pub fn main() -> u8 {
     if std::process::id() == 1 && arguments.get(1).is_some_and(|word| word == contained::NAME) {
         contained::main();
     }
+    path::keep_own_rights();
     if let Some(status) = hidden(&arguments) {
         return u8::try_from(status & 0xff).unwrap_or(1);
     }

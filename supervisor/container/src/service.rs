@@ -6,7 +6,7 @@
 use std::env;
 use std::fs;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -31,11 +31,19 @@ const PASSED: [&str; 3] = [
     "CONTAINERS_REGISTRIES_CONF",
 ];
 
-/// A socket to speak to, and the process behind it if it is ours.
+/// A socket to speak to, and the processes behind it if they are ours.
 #[derive(Debug)]
 pub(crate) struct Service {
     pub(crate) socket: PathBuf,
-    ours: Option<Child>,
+    ours: Option<Own>,
+}
+
+/// Podman of an ordinary user that has no namespace yet goes on in a child of its own, which would outlive it.
+#[derive(Debug)]
+struct Own {
+    started: Child,
+    /// A handle on who listens.
+    listens: Option<OwnedFd>,
 }
 
 impl Service {
@@ -69,10 +77,13 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        if let Some(child) = &mut self.ours {
+        if let Some(Own { started, listens }) = &mut self.ours {
             // It ends by itself, too, when it is idle.
-            let _ = child.kill();
-            let _ = child.wait();
+            if let Some(listens) = listens {
+                let _ = process::pidfd_kill(listens.as_fd(), libc::SIGKILL);
+            }
+            let _ = started.kill();
+            let _ = started.wait();
         }
     }
 }
@@ -174,10 +185,14 @@ fn start(dir: &Path, runtime: Runtime) -> Result<Service, String> {
         .map_err(|error| format!("cannot start `podman system service`: {error}"))?;
     let end = Instant::now() + START;
     loop {
-        if UnixStream::connect(&socket).is_ok() {
+        if let Ok(stream) = UnixStream::connect(&socket) {
+            let listens = socket::peer(stream.as_fd()).and_then(|(pid, _)| process::pidfd_open(pid));
             return Ok(Service {
                 socket,
-                ours: Some(child),
+                ours: Some(Own {
+                    started: child,
+                    listens: listens.ok(),
+                }),
             });
         }
         let ended = child.try_wait().ok().flatten();

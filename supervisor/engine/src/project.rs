@@ -35,28 +35,23 @@ impl Scene {
         let here = env::current_dir().map_err(SceneError::NoCwd)?;
         let cwd = walk(&here).path;
         let mut links = Vec::new();
+        // The shell's own idea of where we are, if it is the same place under another name.
+        let logical = env::var_os("PWD").map(PathBuf::from).filter(|path| path.is_absolute());
+        let logical = logical.filter(|path| walk(path).path == cwd).unwrap_or(here);
         let project = match given {
             Some(dir) => {
-                let walked = walk(&here.join(dir));
+                let walked = walk(&logical.join(dir));
                 if !walked.path.is_dir() {
                     return Err(SceneError::NotADirectory(dir.to_owned()));
                 }
                 links.extend(walked.links);
                 walked.path
             }
-            None => {
-                // The shell's own idea of where we are, if it is the same place under another name.
-                if let Some(logical) = env::var_os("PWD").map(PathBuf::from).filter(|p| p.is_absolute()) {
-                    let walked = walk(&logical);
-                    if walked.path == cwd {
-                        links.extend(walked.links);
-                    }
-                }
-                cwd.ancestors()
-                    .find(|dir| has_glee(dir, &cwd))
-                    .unwrap_or(&cwd)
-                    .to_owned()
-            }
+            None => cwd
+                .ancestors()
+                .find(|dir| has_glee(dir, &cwd))
+                .unwrap_or(&cwd)
+                .to_owned(),
         };
         let home = env::var_os("HOME")
             .map(PathBuf::from)
@@ -67,6 +62,7 @@ impl Scene {
                 walked.path
             });
         let cwd = if cwd.starts_with(&project) {
+            links.extend(walk(&logical).links);
             cwd
         } else {
             project.clone()

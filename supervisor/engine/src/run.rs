@@ -184,6 +184,7 @@ fn attempt(
     report.deny(&outcome, &prepared);
     report.take_changes(&outcome, &prepared.project);
     let status = report.conclude(&outcome, prepared.plan.receipt);
+    report.name_interpreter(&prepared.plan);
     report.sign_receipt();
     Ok((status, leaving))
 }

@@ -4,6 +4,7 @@ mod attempts;
 mod changes;
 mod denials;
 mod destination;
+mod interpreter;
 mod layers;
 mod model;
 mod named;

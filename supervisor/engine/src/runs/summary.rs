@@ -52,7 +52,9 @@ pub fn list(state: &State, most: usize, project: Option<&str>) -> Result<Vec<Sum
         if found.len() >= most {
             break;
         }
-        let report = serde_json::from_slice(&run.read(state)?).unwrap_or_default();
+        // One that cannot be read is listed all the same: the others are none the worse for it.
+        let bytes = run.read(state).unwrap_or_default();
+        let report = serde_json::from_slice(&bytes).unwrap_or_default();
         let summary = Summary::of(&run.id, &report);
         if project.is_none_or(|project| summary.project.as_deref() == Some(project)) {
             found.push(summary);

@@ -152,6 +152,10 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Prepared, Failed> {
     let plan = inheritance.plan;
     // We are a copy of the supervisor in new namespaces: nobody in our user namespace yet, outside still the caller.
     tie(plan, inheritance.walls).step("die with parent")?;
+    // None in a container, where it came with the rest.
+    if let Some(mask) = path::callers_umask() {
+        path::umask(mask);
+    }
     // Beside the mounts: the kernel sets up dozens of tables for it, and whoever asks waits as long as for a whole root.
     let makes_network = inheritance.namespaces.contains(&Namespace::Net) && !inheritance.has_network;
     let network = makes_network

@@ -152,3 +152,21 @@ pub(crate) fn write_maps(pid: Pid, uid_map: &str, gid_map: &str) -> io::Result<(
     fs::write(format!("/proc/{}/uid_map", pid.0), uid_map)?;
     fs::write(format!("/proc/{}/gid_map", pid.0), gid_map)
 }
+
+/// The first of these ids that has no meaning in our own user namespace.
+pub(crate) fn unmapped(uid: u32, gid: u32) -> Option<u32> {
+    let is_missing = |(file, id): &(&str, u32)| fs::read_to_string(file).is_ok_and(|map| !maps(&map, *id));
+    let ids = [("/proc/self/uid_map", uid), ("/proc/self/gid_map", gid)];
+    ids.into_iter().find(is_missing).map(|(_, id)| id)
+}
+
+/// Lines of `first, first outside, count`.
+fn maps(map: &str, id: u32) -> bool {
+    map.lines().any(|line| {
+        let mut numbers = line.split_ascii_whitespace().map(str::parse::<u32>);
+        match (numbers.next(), numbers.nth(1)) {
+            (Some(Ok(first)), Some(Ok(count))) => id.checked_sub(first).is_some_and(|at| at < count),
+            (Some(_) | None, _) => false,
+        }
+    })
+}

@@ -95,6 +95,8 @@ pub enum LaunchError {
     },
     #[error("cannot make namespaces: {error}")]
     Namespaces { error: io::Error },
+    #[error("cannot give the sandbox a user of its own: id {id} is not mapped in this user namespace")]
+    Unmapped { id: u32 },
     #[error("cannot protect `{}` against being created by the command: {error}", .path.display())]
     Unprotected { path: PathBuf, error: io::Error },
     #[error("{name} is {way}")]
@@ -162,6 +164,9 @@ impl LaunchError {
         match self {
             Self::Namespaces { error } if error.raw_os_error() == Some(libc::ENOSYS) => Some(NESTED.to_owned()),
             Self::Namespaces { error } => Some(scarce(error).unwrap_or(USER_NAMESPACES).to_owned()),
+            Self::Unmapped { .. } => Some(
+                "run it outside of that namespace (`unshare -r`, a container), or in one with more ids (`unshare -r --map-auto`)".to_owned(),
+            ),
             Self::Step { step, detail, error } => advice(step, detail, error),
             Self::Unprotected { error, .. } => {
                 let closed = "the directory must be writable for you, or name it under `unprotect:` in the policy";

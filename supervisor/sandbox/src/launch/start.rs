@@ -230,8 +230,12 @@ fn admit(plan: &SandboxPlan, child: &mut Child, layers: &[Layer]) -> Result<(), 
         if !plan.identity.from_root {
             fs::write(format!("/proc/{}/setgroups", child.pid.0), "deny").map_err(named("setgroups"))?;
         }
-        idmap::write_maps(child.pid, &format!("{uid} {uid} 1\n"), &format!("{gid} {gid} 1\n"))
-            .map_err(named("id maps"))?;
+        idmap::write_maps(child.pid, &format!("{uid} {uid} 1\n"), &format!("{gid} {gid} 1\n")).map_err(|error| {
+            match idmap::unmapped(uid, gid) {
+                Some(id) => LaunchError::Unmapped { id },
+                None => LaunchError::step("id maps", error),
+            }
+        })?;
     }
     if plan.containment == Containment::Namespaces {
         // Before the child goes on: nothing may appear between its look and ours, and it can still be looked into.

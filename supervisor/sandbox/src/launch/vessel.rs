@@ -136,7 +136,7 @@ pub(super) fn start(
     };
     caller.janitor.entrust_tree(&child.pidfd).map_err(named("janitor"))?;
     let inside = Inside {
-        umask,
+        umask: path::callers_umask().unwrap_or(umask),
         bait: child._bait.as_ref().map(|bait| bait.name().bytes()),
         terminals: caller.terminals,
         size: caller.size.map(Size::numbers),

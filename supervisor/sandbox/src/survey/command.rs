@@ -22,6 +22,15 @@ pub struct FoundCommand {
     pub links: Vec<(PathBuf, PathBuf)>,
 }
 
+impl FoundCommand {
+    /// The first interpreter that is no program, and so was not found.
+    #[must_use]
+    pub fn script_interpreter(&self) -> Option<PathBuf> {
+        let first = |file: &PathBuf| interpreter(file).map(|(first, _)| first);
+        self.files.iter().filter_map(first).find(|first| !is_program(first))
+    }
+}
+
 /// Why there is nothing to execute, with the exit status the contract gives it.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum NotFound {

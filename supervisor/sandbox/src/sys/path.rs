@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use super::fd::own;
 pub use super::stat::{Stat, lstat_at};
@@ -240,6 +241,21 @@ pub fn rmdir_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
 pub fn umask(mask: u32) -> u32 {
     // SAFETY: umask only changes a process attribute.
     unsafe { libc::umask(mask) }
+}
+
+static CALLERS_UMASK: OnceLock<u32> = OnceLock::new();
+
+/// Leaves us every right to what we make: a mask that takes them would make the state directory useless to its owner.
+pub fn keep_own_rights() {
+    let callers = umask(0o077);
+    umask(callers & 0o077);
+    CALLERS_UMASK.get_or_init(|| callers);
+}
+
+/// The mask that is the command's, if ours may be another.
+#[must_use]
+pub fn callers_umask() -> Option<u32> {
+    CALLERS_UMASK.get().copied()
 }
 
 pub fn fchdir(dir: BorrowedFd<'_>) -> io::Result<()> {

@@ -13,6 +13,7 @@ use crate::launch::places::Moved;
 use crate::plan::Containment;
 use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Change};
+use crate::sys::term;
 
 /// How long init may take to end everything.
 const LAST_MOMENT: Duration = Duration::from_millis(250);
@@ -25,7 +26,13 @@ pub(super) fn tell(words: fmt::Arguments<'_>) {
     let stderr = std::io::stderr();
     let ready = event::poll(&[(Some(stderr.as_fd()), Want::Write)], Some(Duration::ZERO));
     if ready.is_ok_and(|list| list.iter().any(|end| end.writable)) {
-        let _ = writeln!(stderr.lock(), "glee-supervisor: {words}\r");
+        // The command's modes may not return to the left by themselves.
+        let end = if term::is_terminal(stderr.as_fd()) {
+            "\r\n"
+        } else {
+            "\n"
+        };
+        let _ = write!(stderr.lock(), "glee-supervisor: {words}{end}");
     }
 }
 
