@@ -8,6 +8,7 @@
     reason = "tests fail by panicking"
 )]
 
+mod again;
 mod builds;
 mod listener;
 mod looks;
@@ -65,6 +66,8 @@ glee_tests::claims! {
     no_directory_that_could_not_be_made_is_forgotten => crate::making::many_directories;
     the_hint_for_a_link_itself_names_its_directory => crate::making::links_themselves;
     hints_can_be_followed => crate::words::followed;
+    a_call_that_failed_by_another_name_hides_no_later_denial => crate::again::beside_another_name;
+    what_appears_on_the_host_during_a_run_is_reported => crate::again::appeared;
     a_killed_listener_ends_the_run => crate::listener::killed;
     a_stopped_listener_ends_the_run => crate::listener::stopped;
     a_listener_that_is_silent_at_the_end_is_named => crate::listener::silent;

@@ -25,6 +25,9 @@ const SERVED: &[&str] = &[
     "autofs", "nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs", "fuse", "fuseblk",
 ];
 
+/// The kernel's bound on a name.
+const NAME_MAX: usize = 255;
+
 #[derive(Debug)]
 pub(super) struct Host {
     served: Vec<PathBuf>,
@@ -140,6 +143,7 @@ impl Host {
             Want::Enter => kind == Some(libc::S_IFDIR) && may(libc::X_OK),
             Want::Execute => self.program(path).is_some_and(|program| self.starts(program.as_fd())),
             Want::Look(Look::There) => found.is_some(),
+            Want::Look(Look::Link) => kind == Some(libc::S_IFLNK),
             Want::Look(Look::Directory) => kind == Some(libc::S_IFDIR),
             Want::Look(Look::May(mode)) => may(mode.into()),
             Want::Connect => kind == Some(libc::S_IFSOCK) && may(libc::W_OK),
@@ -182,6 +186,11 @@ impl Host {
             self.caller.user == 0
         };
         may && (part != Part::NoAttribute || look::has_attribute(handle.as_fd(), name))
+    }
+
+    pub(super) fn has_attribute(&self, path: &Path, name: &CStr, last: Last) -> bool {
+        let handle = self.there(path, last);
+        handle.is_some_and(|handle| look::has_attribute(handle.as_fd(), name))
     }
 
     /// What lies at a name.
@@ -235,6 +244,9 @@ impl Host {
 
     /// Can a name be made here, or taken from what has it now?
     fn takes(&self, path: &Path, old: Option<&Facts>) -> bool {
+        if path.file_name().is_some_and(|name| name.len() > NAME_MAX) {
+            return false;
+        }
         let above = path.parent().and_then(|dir| self.there(dir, Last::Follow));
         above.is_some_and(|dir| {
             // In a sticky directory others' names stay.

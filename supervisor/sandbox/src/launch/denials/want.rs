@@ -44,6 +44,8 @@ pub(super) enum Want {
 pub(super) enum Look {
     There,
     Directory,
+    /// Where a link leads.
+    Link,
     /// Whether it may be read, written or executed: `R_OK` and its kin.
     May(u8),
 }
@@ -106,6 +108,7 @@ impl Want {
             Self::Execute => b'x',
             Self::Look(Look::There) => b'l',
             Self::Look(Look::Directory) => b'D',
+            Self::Look(Look::Link) => b'k',
             Self::Look(Look::May(mode)) => b'0' + mode,
             Self::Connect => b's',
         }
@@ -236,7 +239,12 @@ pub(super) fn of(act: Act, args: &[u64; 6]) -> [Option<(Want, Last)>; 2] {
             let last = last(flags, libc::AT_SYMLINK_NOFOLLOW as u32, args);
             [Some((Want::Look(look), last)), None]
         }
-        Act::LookItself => [Some((Want::Look(Look::There), Last::Itself)), None],
+        Act::ReadLink => [Some((Want::Look(Look::Link), Last::Itself)), None],
+        Act::LookAttribute { flags, .. } => {
+            let last = last(flags, libc::AT_SYMLINK_NOFOLLOW as u32, args);
+            [Some((Want::Look(Look::There), last)), None]
+        }
+        Act::LookItself | Act::LookAttributeItself { .. } => [Some((Want::Look(Look::There), Last::Itself)), None],
         Act::Watch { flags } => {
             let last = last(Some(flags), libc::IN_DONT_FOLLOW, args);
             [Some((Want::Look(Look::May(libc::R_OK as u8)), last)), None]
@@ -289,6 +297,7 @@ fn part(change: Change, args: &[u64; 6]) -> Part {
 pub(super) fn attribute(act: Act) -> Option<u8> {
     let what = match act {
         Act::Change { what, .. } | Act::ChangeItself(what) => what,
+        Act::LookAttribute { name, .. } | Act::LookAttributeItself { name } => return Some(name),
         Act::Open { .. }
         | Act::Create
         | Act::Execute
@@ -302,6 +311,7 @@ pub(super) fn attribute(act: Act) -> Option<u8> {
         | Act::Enter
         | Act::Look { .. }
         | Act::LookItself
+        | Act::ReadLink
         | Act::Watch { .. } => return None,
     };
     match what {
