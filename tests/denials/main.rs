@@ -65,6 +65,7 @@ glee_tests::claims! {
     what_is_made_by_way_of_the_directory_above_is_no_denial => crate::making::beside_the_source;
     no_directory_that_could_not_be_made_is_forgotten => crate::making::many_directories;
     the_hint_for_a_link_itself_names_its_directory => crate::making::links_themselves;
+    what_is_granted_and_covered_has_no_hint_to_grant_it => crate::words::granted;
     hints_can_be_followed => crate::words::followed;
     a_call_that_failed_by_another_name_hides_no_later_denial => crate::again::beside_another_name;
     what_appears_on_the_host_during_a_run_is_reported => crate::again::appeared;

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use glee_tests::{Caller, Policy, Run};
+use glee_tests::{Caller, Listener, Policy, Run};
 use serde_json::{Value, json};
 
 use crate::support::{denials, prepared, put, reported, row, world};
@@ -266,6 +266,41 @@ pub(crate) fn directories(caller: Caller) {
         ask("mkdir ~/ext/new; mkdir ~/ext && mkdir ~/ext/new; exec true")["denials"],
         json!([])
     );
+}
+
+/// What is covered or closed although it is granted: no grant of the same path helps.
+pub(crate) fn granted(caller: Caller) {
+    let world = world(caller);
+    let dir = world.dir("@OUT/ro").display().to_string();
+    world.host_does("mkfifo @OUT/ro/pipe; mkdir -m 0 @OUT/closed");
+    let closed = world.outside().join("closed").display().to_string();
+    let _socket = Listener::unix(&world.outside().join("ro/socket"));
+    world.give("@OUT/ro/socket", caller.uid());
+    let script = "import os, socket, sys\nd, closed = sys.argv[1:]\ndef attempt(call, *args):\n try: call(*args)\n except OSError: pass\n\
+        attempt(os.open, d + '/pipe', os.O_RDONLY | os.O_NONBLOCK); attempt(os.listdir, closed)\n\
+        attempt(socket.socket(socket.AF_UNIX).connect, d + '/socket')";
+    let run = prepared(&world, Policy::Named("workspace"), &["--read", &dir, "--read", &closed]);
+    let (outcome, report) = reported(&world, run.command(["python3", "-I", "-c", script, &dir, &closed]));
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    let write = format!("fs.write: [\"{dir}\"]");
+    for (kind, name, advice) in [
+        ("fs.read", "pipe", write.as_str()),
+        ("unix", "socket", "no policy key allows this"),
+    ] {
+        let [rule, hint, ..] = words(row(&report, kind, &format!("{dir}/{name}")));
+        let begins = format!("a {name} of the host leads to a program outside");
+        assert!(rule.starts_with(&begins), "{rule}");
+        assert_eq!(hint, advice, "{report:#}");
+    }
+    let rows = if caller == Caller::Root {
+        let [rule, hint, ..] = words(row(&report, "fs.read", &closed));
+        assert!(rule.ends_with(", never as root"), "{rule}");
+        assert_eq!(hint, "change its permissions, or run as its owner");
+        3
+    } else {
+        2
+    };
+    assert_eq!(denials(&report).len(), rows, "{report:#}");
 }
 
 /// What a hint says is what helps.

@@ -5,6 +5,7 @@ mod changes;
 mod denials;
 mod destination;
 mod layers;
+mod limits;
 mod model;
 mod named;
 mod receipt;

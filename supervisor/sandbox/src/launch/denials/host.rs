@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::inside::held;
+use super::grounds::held;
 use super::interpreter::{self, LEVELS, Needed};
 use super::thing::Thing;
 use super::tree::without_dots;

@@ -6,15 +6,15 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::gone::Gone;
+use super::grounds::{bound, covered, held, lies_in, writable};
 use super::row::Because;
 use super::thing::Thing;
 use super::tree::{Found, Place, Tree, has_dots, without_dots};
 use super::want::{Part, Want};
-use crate::plan::{Access, Containment, MountStep, SandboxPlan};
+use crate::plan::SandboxPlan;
 use crate::sys::landlock::{self, EXECUTE, READ_DIR, READ_FILE, TRUNCATE, WRITE_FILE};
 use crate::sys::look::{self, Facts, Last};
 
@@ -46,6 +46,8 @@ pub(super) struct Inside<'a> {
     /// Names that are there only so that nobody can make them.
     placeholders: BTreeSet<PathBuf>,
     covered: BTreeSet<&'a Path>,
+    /// Tops of what is granted.
+    bound: BTreeSet<&'a Path>,
     /// The right to shorten a file, if Landlock knows one here. Linux 6.2.
     shorten: u64,
     gone: RefCell<Gone>,
@@ -53,19 +55,13 @@ pub(super) struct Inside<'a> {
 
 impl<'a> Inside<'a> {
     pub(super) fn new(root: OwnedFd, plan: &'a SandboxPlan) -> Self {
-        let covered = |step: &'a MountStep| {
-            if let MountStep::Hide { at, .. } = step {
-                Some(at.as_path())
-            } else {
-                None
-            }
-        };
         Self {
             tree: Tree::new(root),
             plan,
             writable: writable(plan),
             placeholders: held(plan),
-            covered: plan.mounts.iter().filter_map(covered).collect(),
+            covered: covered(plan),
+            bound: bound(plan),
             shorten: landlock::handled_fs(landlock::abi()) & TRUNCATE,
             gone: RefCell::default(),
         }
@@ -130,7 +126,7 @@ impl<'a> Inside<'a> {
             return true;
         }
         let facts = look::facts(handle.as_fd());
-        facts.is_ok_and(|facts| !is_mask(&facts) && !self.is_foreign(&facts, 4))
+        facts.is_ok_and(|facts| !self.is_mask(path, &facts) && !self.is_foreign(&facts, 4))
     }
 
     fn judge_found(&self, asked: &Path, found: Found, want: Want) -> Judgement {
@@ -296,7 +292,12 @@ impl<'a> Inside<'a> {
 
     fn is_covered(&self, found: &Found) -> bool {
         // A name that a pattern covers was covered when it appeared.
-        is_mask(&found.facts) || self.covered.contains(found.path.as_path())
+        self.is_mask(&found.path, &found.facts) || self.covered.contains(found.path.as_path())
+    }
+
+    /// Nobody can open it: something of ours that covers what lies below. What is granted and closed is not ours.
+    fn is_mask(&self, path: &Path, facts: &Facts) -> bool {
+        facts.is_mount && facts.mode & 0o7777 == 0 && !self.bound.contains(path)
     }
 
     fn lacks(&self, path: &Path, rights: u64) -> bool {
@@ -334,49 +335,6 @@ impl<'a> Inside<'a> {
     }
 }
 
-/// Names that are taken while the run lasts, and are not there without it.
-pub(super) fn held(plan: &SandboxPlan) -> BTreeSet<PathBuf> {
-    plan.placeholders.iter().map(|p| p.dir.join(&p.name)).collect()
-}
-
 fn refused(path: PathBuf, because: Because, lasting: bool) -> Judgement {
     Judgement::Refused { path, because, lasting }
-}
-
-/// Nobody can open it: something of ours that covers what lies below.
-fn is_mask(facts: &Facts) -> bool {
-    facts.is_mount && facts.mode & 0o7777 == 0
-}
-
-/// `Path::starts_with` by bytes, for paths without `//`: asked a dozen times for each call. More than it covers is not granted.
-fn lies_in(path: &Path, tree: &Path) -> bool {
-    let (path, tree) = (path.as_os_str().as_bytes(), tree.as_os_str().as_bytes());
-    let rest = path.strip_prefix(tree);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || tree == b"/")
-}
-
-/// Where the command can change what names lead to.
-fn writable(plan: &SandboxPlan) -> Vec<&Path> {
-    if plan.containment != Containment::Namespaces {
-        return vec![Path::new("/")];
-    }
-    plan.mounts
-        .iter()
-        .filter_map(|step| {
-            if let MountStep::Bind {
-                at,
-                access: Access::ReadWrite,
-                ..
-            }
-            | MountStep::Private { at, .. }
-            | MountStep::Compose { at, .. }
-            | MountStep::Proc { at }
-            | MountStep::Devpts { at } = step
-            {
-                Some(at.as_path())
-            } else {
-                None
-            }
-        })
-        .collect()
 }

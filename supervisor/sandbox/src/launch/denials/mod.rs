@@ -12,6 +12,7 @@ mod clients;
 mod climbs;
 mod full;
 mod gone;
+mod grounds;
 mod host;
 mod inside;
 mod interpreter;
