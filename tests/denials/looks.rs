@@ -73,10 +73,18 @@ pub(crate) fn explained(caller: Caller) {
         assert_eq!(row(&report, "fs.hidden", &path(name))["program"], "python3", "{line}");
         assert_eq!(ask(&world, line, &[])["denials"], json!([]), "{line}");
     }
+    put(&world, &world.project().join("own"), 0o644);
+    let report = ask(&world, "os.access('own', os.W_OK)", &["--explain"]);
+    let found = row(&report, "fs.write", &path("project/own"));
+    assert!(
+        found["hint"].as_str().is_some_and(|hint| hint.starts_with("fs.write")),
+        "{found}"
+    );
     let mut lines = vec![
         "os.access(h + '/file', os.X_OK)",
         "os.stat(h + '/dangling')",
         "os.lstat('link')",
+        "os.access('own', os.R_OK)",
         "os.readlink(h + '/file')",
         "os.getxattr(h + '/tagged', 'user.b')",
     ];
@@ -86,7 +94,11 @@ pub(crate) fn explained(caller: Caller) {
     }
     for line in lines {
         let report = ask(&world, line, &["--explain"]);
-        let about = |row: &&Value| row["path"].as_str().is_some_and(|at| at.starts_with(&path("hid")));
+        let about = |row: &&Value| {
+            row["path"]
+                .as_str()
+                .is_some_and(|at| at.starts_with(&path("hid")) || at.starts_with(&path("project/")))
+        };
         assert_eq!(denials(&report).iter().find(about), None, "{line}");
     }
 }

@@ -14,6 +14,7 @@ mod listener;
 mod looks;
 mod making;
 mod ordinary;
+mod owners;
 #[path = "../soak/programs.rs"]
 mod programs;
 mod records;
@@ -66,6 +67,8 @@ glee_tests::claims! {
     no_directory_that_could_not_be_made_is_forgotten => crate::making::many_directories;
     the_hint_for_a_link_itself_names_its_directory => crate::making::links_themselves;
     what_is_granted_and_covered_has_no_hint_to_grant_it => crate::words::granted;
+    what_only_another_user_may_do_is_reported_to_root => crate::owners::prove;
+    a_table_of_files_that_others_fill_is_listed => crate::words::crowded;
     hints_can_be_followed => crate::words::followed;
     a_call_that_failed_by_another_name_hides_no_later_denial => crate::again::beside_another_name;
     what_appears_on_the_host_during_a_run_is_reported => crate::again::appeared;

@@ -157,6 +157,23 @@ pub(crate) fn full(caller: Caller) {
     assert_eq!(reported(&world, run).1["denials"], json!([]));
 }
 
+/// Sockets and threads fill the table, too.
+pub(crate) fn crowded(caller: Caller) {
+    let world = world(caller);
+    let policy = "extends: workspace\nlimits: {open_files: 1024}\n";
+    let attempts = "def more(n):\n for _ in range(n):\n  try: kept.append(os.open('/etc/passwd', os.O_RDONLY))\n  except OSError: pass\n";
+    for fill in [
+        "try:\n while True: kept.append(socket.socket())\nexcept OSError: more(50)",
+        "for _ in range(16): threading.Thread(target=more, args=[100]).start()",
+    ] {
+        let script = format!("import os, socket, threading\nkept = []\n{attempts}{fill}");
+        let run = prepared(&world, Policy::Yaml(policy.into()), &[]).command(["python3", "-I", "-c", &script]);
+        let (outcome, report) = reported(&world, run);
+        assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+        row(&report, "limit", "limits.open_files");
+    }
+}
+
 pub(crate) fn clients(caller: Caller) {
     let world = world(caller);
     let policy = "extends: workspace\nnetwork: {allow: [\"allowed.example\"]}\n";

@@ -19,7 +19,7 @@ use super::people::Person;
 use super::row::{Because, DeniedKind, Subject};
 use super::thing::{Deed, Thing};
 use super::tree::has_dots;
-use super::want::{self, Ending, Want};
+use super::want::{self, Ending, Look, Want};
 use crate::seccomp::{Act, Place};
 use crate::sys::look::Last;
 use crate::sys::seccomp::{self, Notice};
@@ -350,6 +350,10 @@ fn kind(want: Want, because: Because) -> DeniedKind {
             if because == Because::Absent =>
         {
             DeniedKind::Hidden
+        }
+        Want::Look(_) if because == Because::ReadOnly => DeniedKind::Write,
+        Want::Look(Look::May(mode)) if because == Because::NotGranted && i32::from(mode) & libc::X_OK != 0 => {
+            DeniedKind::Execute
         }
         Want::Read | Want::ReadOrMake | Want::List | Want::Enter | Want::Look(_) => DeniedKind::Read,
         Want::Execute => DeniedKind::Execute,

@@ -8,18 +8,22 @@ use std::collections::BTreeSet;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use super::foreign::Foreign;
 use super::gone::Gone;
 use super::grounds::{bound, covered, held, lies_in, writable};
 use super::row::Because;
 use super::thing::Thing;
 use super::tree::{Found, Place, Tree, has_dots, without_dots};
-use super::want::{Part, Want};
+use super::want::{Look, Part, Want};
 use crate::plan::SandboxPlan;
 use crate::sys::landlock::{self, EXECUTE, READ_DIR, READ_FILE, TRUNCATE, WRITE_FILE};
 use crate::sys::look::{self, Facts, Last};
 
 const REMOVE_FILE: u64 = 1 << 5;
 const MAKE_REG: u64 = 1 << 8;
+
+const MAY_WRITE: u32 = libc::W_OK as u32;
+const MAY_EXECUTE: u32 = libc::X_OK as u32;
 
 /// What would become of a call.
 #[derive(Debug, PartialEq, Eq)]
@@ -51,6 +55,7 @@ pub(super) struct Inside<'a> {
     /// The right to shorten a file, if Landlock knows one here. Linux 6.2.
     shorten: u64,
     gone: RefCell<Gone>,
+    foreign: Foreign<'a>,
 }
 
 impl<'a> Inside<'a> {
@@ -64,6 +69,7 @@ impl<'a> Inside<'a> {
             bound: bound(plan),
             shorten: landlock::handled_fs(landlock::abi()) & TRUNCATE,
             gone: RefCell::default(),
+            foreign: Foreign::new(&plan.identity),
         }
     }
 
@@ -126,7 +132,7 @@ impl<'a> Inside<'a> {
             return true;
         }
         let facts = look::facts(handle.as_fd());
-        facts.is_ok_and(|facts| !self.is_mask(path, &facts) && !self.is_foreign(&facts, 4))
+        facts.is_ok_and(|facts| !self.is_mask(path, &facts) && !self.foreign.is(&facts, 4)) && !self.is_shut_off(path)
     }
 
     fn judge_found(&self, asked: &Path, found: Found, want: Want) -> Judgement {
@@ -174,6 +180,17 @@ impl<'a> Inside<'a> {
             | Want::Replace(_)
             | Want::Remove(_) => 0,
         };
+        let asks = if let Want::Look(Look::May(mode)) = want {
+            mode.into()
+        } else {
+            0
+        };
+        if asks & MAY_WRITE != 0 && found.mount.read_only && (is_file || is_dir) {
+            return no(found.path, Because::ReadOnly);
+        }
+        if asks & MAY_EXECUTE != 0 && found.mount.no_exec && is_file {
+            return no(found.path, Because::NotGranted);
+        }
         let writes = changes || matches!(want, Want::Write | Want::WriteOrMake);
         if writes && is_dir && !changes {
             return PASSES;
@@ -192,17 +209,22 @@ impl<'a> Inside<'a> {
             Want::Write | Want::WriteOrMake => 2,
             Want::Execute => 1,
             Want::Enter if is_dir => 1,
+            Want::Look(_) => asks,
             Want::Change(_)
             | Want::Enter
             | Want::MakeIn
-            | Want::Look(_)
             | Want::Connect
             | Want::Make
             | Want::MakeDir
             | Want::Replace(_)
             | Want::Remove(_) => 0,
         };
-        if self.is_foreign(&found.facts, mode) {
+        let kept = if let Want::Change(part) = want {
+            self.foreign.keeps(part, &found.facts)
+        } else {
+            self.foreign.is(&found.facts, mode)
+        };
+        if kept || self.is_shut_off(&found.path) {
             return no(found.path, Because::Owner);
         }
         Judgement::Passes { lasting }
@@ -269,8 +291,10 @@ impl<'a> Inside<'a> {
         } else {
             MAKE_REG
         };
+        let sticks = || there.is_some_and(|old| self.foreign.sticks(&above.facts, &old.facts));
         match self.against_entry(&above, right) {
             Some(because) => refused(full, because, lasting),
+            None if sticks() => refused(full, Because::Owner, lasting),
             None => Judgement::Passes { lasting },
         }
     }
@@ -283,7 +307,7 @@ impl<'a> Inside<'a> {
             Some(Because::ReadOnly)
         } else if self.lacks(&dir.path, right) {
             Some(Because::NotGranted)
-        } else if self.is_foreign(&dir.facts, 3) {
+        } else if self.foreign.is(&dir.facts, 3) || self.is_shut_off(&dir.path) {
             Some(Because::Owner)
         } else {
             None
@@ -312,20 +336,9 @@ impl<'a> Inside<'a> {
         rights & !given != 0
     }
 
-    /// Root's sandbox runs as somebody else: what root may do, that user may not.
-    fn is_foreign(&self, facts: &Facts, mode: u32) -> bool {
-        let identity = &self.plan.identity;
-        if !identity.from_root {
-            return false;
-        }
-        let shift = if facts.uid == identity.uid {
-            6
-        } else if facts.gid == identity.gid {
-            3
-        } else {
-            0
-        };
-        (facts.mode >> shift) & mode != mode
+    fn is_shut_off(&self, path: &Path) -> bool {
+        let look = |dir: &Path| look::facts(self.tree.plainly(dir).ok()?.as_fd()).ok();
+        self.foreign.is_shut_off(path, look)
     }
 
     /// Can nothing inside make this path lead elsewhere?

@@ -10,6 +10,7 @@ mod beside;
 mod book;
 mod clients;
 mod climbs;
+mod foreign;
 mod full;
 mod gone;
 mod grounds;
