@@ -232,6 +232,8 @@ impl<'a> Explainer<'a> {
         let about_the_name = about_the_name.iter().any(|call| denied.syscall.starts_with(call));
         let place = match path.parent() {
             Some(dir) if access == FsAccess::ReadWrite && (about_the_name || is_about_a_link(path, denied)) => dir,
+            // A link that leads to nothing yet is hidden by its directory, and no policy can name it.
+            Some(dir) if access == FsAccess::ReadWrite && path.is_symlink() && !path.exists() => dir,
             Some(_) | None => path,
         };
         (rule, self.grant(place, access))

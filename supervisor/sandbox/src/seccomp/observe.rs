@@ -45,8 +45,10 @@ pub enum Act {
     Rename {
         flags: Option<u8>,
     },
-    /// Give the first a second name.
-    Link,
+    /// Give the first a second name. Flags, if it has any, are in this argument.
+    Link {
+        flags: Option<u8>,
+    },
     /// Change the file, or what is noted of it. Flags, if it has any, are in this argument: they say whether a link is
     /// followed.
     Change {
@@ -199,8 +201,8 @@ impl Observe {
             "rename" => two(Act::Rename { flags: None }, at(0), at(1)),
             "renameat" => two(Act::Rename { flags: None }, in_dir(0, 1), in_dir(2, 3)),
             "renameat2" => two(Act::Rename { flags: Some(4) }, in_dir(0, 1), in_dir(2, 3)),
-            "link" => two(Act::Link, at(0), at(1)),
-            "linkat" => two(Act::Link, in_dir(0, 1), in_dir(2, 3)),
+            "link" => two(Act::Link { flags: None }, at(0), at(1)),
+            "linkat" => two(Act::Link { flags: Some(4) }, in_dir(0, 1), in_dir(2, 3)),
             "setxattr" | "lsetxattr" | "fsetxattr" | "setxattrat" | "removexattr" | "lremovexattr" | "fremovexattr"
             | "removexattrat"
                 if self == Self::Attributes =>

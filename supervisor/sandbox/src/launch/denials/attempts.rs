@@ -18,7 +18,7 @@ use super::noise::is_noise;
 use super::people::Person;
 use super::row::{Because, DeniedKind, Subject};
 use super::thing::{Deed, Thing};
-use super::tree::has_dots;
+use super::tree::{has_dots, without_dots};
 use super::want::{self, Ending, Look, Want};
 use crate::seccomp::{Act, Place};
 use crate::sys::look::Last;
@@ -153,7 +153,10 @@ impl Listener<'_> {
         let inside = self.inside(notice);
         let side = |asked: &Asked, foreseen: &Option<Foreseen>| match foreseen {
             Some(foreseen) => Side::Outside(foreseen.path.clone()),
-            None => Side::Inside(asked.path.clone(), inside.and_then(|inside| inside.thing(&asked.path))),
+            None => {
+                let thing = inside.and_then(|inside| inside.thing(&asked.path));
+                Side::Inside(without_dots(&asked.path), thing)
+            }
         };
         let [first, second] = foreseen;
         Some(Pair {

@@ -142,7 +142,7 @@ impl Host {
             Want::List => kind == Some(libc::S_IFDIR) && may(libc::R_OK),
             Want::Enter => kind == Some(libc::S_IFDIR) && may(libc::X_OK),
             Want::Execute => self.program(path).is_some_and(|program| self.starts(program.as_fd())),
-            Want::Look(Look::There) => found.is_some(),
+            Want::Look(Look::There | Look::Named) => found.is_some(),
             Want::Look(Look::Link) => kind == Some(libc::S_IFLNK),
             Want::Look(Look::Directory) => kind == Some(libc::S_IFDIR),
             Want::Look(Look::May(mode)) => may(mode.into()),

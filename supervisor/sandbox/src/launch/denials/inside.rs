@@ -151,7 +151,7 @@ impl<'a> Inside<'a> {
             };
         }
         if self.is_covered(&found) {
-            return if matches!(want, Want::Look(_)) {
+            return if matches!(want, Want::Look(look) if look != Look::Named) {
                 PASSES
             } else {
                 no(found.path, Because::Covered)
@@ -170,6 +170,7 @@ impl<'a> Inside<'a> {
             Want::Write | Want::WriteOrMake => WRITE_FILE,
             Want::Execute => EXECUTE | READ_FILE,
             Want::Change(Part::Length) if is_file => self.shorten,
+            Want::Look(Look::Named) if is_file => READ_FILE,
             Want::Change(_)
             | Want::Enter
             | Want::MakeIn

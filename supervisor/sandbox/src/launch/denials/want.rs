@@ -46,6 +46,8 @@ pub(super) enum Look {
     Directory,
     /// Where a link leads.
     Link,
+    /// What gets a second name.
+    Named,
     /// Whether it may be read, written or executed: `R_OK` and its kin.
     May(u8),
 }
@@ -109,6 +111,7 @@ impl Want {
             Self::Look(Look::There) => b'l',
             Self::Look(Look::Directory) => b'D',
             Self::Look(Look::Link) => b'k',
+            Self::Look(Look::Named) => b'n',
             Self::Look(Look::May(mode)) => b'0' + mode,
             Self::Connect => b's',
         }
@@ -221,10 +224,11 @@ pub(super) fn of(act: Act, args: &[u64; 6]) -> [Option<(Want, Last)>; 2] {
                 Some((Want::Replace(over), Last::Itself)),
             ]
         }
-        Act::Link => [
-            Some((Want::Look(Look::There), Last::Itself)),
-            Some((Want::Make, Last::Itself)),
-        ],
+        Act::Link { flags } => {
+            let follows = flags.is_some_and(|flags| word(args, flags) & libc::AT_SYMLINK_FOLLOW as u32 != 0);
+            let last = if follows { Last::Follow } else { Last::Itself };
+            [Some((Want::Look(Look::Named), last)), Some((Want::Make, Last::Itself))]
+        }
         Act::Change { what, flags } => {
             let last = last(flags, libc::AT_SYMLINK_NOFOLLOW as u32, args);
             [Some((Want::Change(part(what, args)), last)), None]
@@ -307,7 +311,7 @@ pub(super) fn attribute(act: Act) -> Option<u8> {
         | Act::Make
         | Act::MakeDir
         | Act::Rename { .. }
-        | Act::Link
+        | Act::Link { .. }
         | Act::Enter
         | Act::Look { .. }
         | Act::LookItself
