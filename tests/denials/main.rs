@@ -72,6 +72,7 @@ glee_tests::claims! {
     what_cannot_be_given_a_second_name_is_reported => crate::making::second_names;
     the_hint_for_a_link_to_nothing_can_be_followed => crate::making::links_to_nothing;
     a_project_that_was_to_be_moved_is_reported_however_it_is_named => crate::making::moved_project;
+    a_path_that_is_no_text_is_reported_with_its_bytes => crate::words::bytes;
     hints_can_be_followed => crate::words::followed;
     a_call_that_failed_by_another_name_hides_no_later_denial => crate::again::beside_another_name;
     what_appears_on_the_host_during_a_run_is_reported => crate::again::appeared;

@@ -329,4 +329,21 @@ pub(crate) fn own_root(caller: Caller) {
     let report = python(&world, &lines.each_ref().map(String::as_str));
     row(&report, "fs.hidden", &secret);
     assert_eq!(denials(&report).len(), 1, "{report:#}");
+    world.dir("@PROJECT/odd (deleted)");
+    for path in [
+        "/proc/self/../..' + s + '",
+        "//proc/self/cwd/../hidden/file",
+        "/proc//self/root' + s + '",
+        "/proc/' + str(os.getpid()) + '/root' + s + '",
+        "/./proc/self/cwd/../hidden/file",
+        "/proc/self/task/' + str(os.getpid()) + '/cwd/../hidden/file",
+        "/proc/self/fd/' + str(os.open('.', os.O_RDONLY)) + '/../hidden/file",
+        "/dev/fd/' + str(os.open('.', os.O_RDONLY)) + '/../hidden/file",
+        "' + './' * 2037 + '../hidden/file",
+        "' + (os.chdir('odd (deleted)') or '') + '../../hidden/file",
+    ] {
+        let report = python(&world, &[&format!("s = '{secret}'; os.open('{path}', os.O_RDONLY)")]);
+        row(&report, "fs.hidden", &secret);
+        assert_eq!(denials(&report).len(), 1, "{path}: {report:#}");
+    }
 }

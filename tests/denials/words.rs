@@ -1,6 +1,7 @@
 //! What a row says, and what is no row.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
@@ -318,6 +319,25 @@ pub(crate) fn granted(caller: Caller) {
         2
     };
     assert_eq!(denials(&report).len(), rows, "{report:#}");
+}
+
+/// Bytes that are no text.
+pub(crate) fn bytes(caller: Caller) {
+    let world = world(caller);
+    let name = std::ffi::OsStr::from_bytes(b"b\xff");
+    let path = put(&world, &world.outside().join(name), 0o644);
+    let dir = world.outside().display().to_string();
+    let script = format!("import os\ntry: os.open(b'{dir}/b\\xff', os.O_RDONLY)\nexcept OSError: pass");
+    let run = prepared(&world, Policy::Named("workspace"), &[]).command(["python3", "-I", "-c", &script]);
+    let (_, report) = reported(&world, run);
+    let found = row(&report, "fs.hidden", &path.to_string_lossy());
+    let hex: String = path
+        .as_os_str()
+        .as_bytes()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    assert_eq!(found["path_hex"], hex, "{found}");
 }
 
 /// What a hint says is what helps.

@@ -1,6 +1,7 @@
 //! What was refused, as the report lists it: by which clause, and the smallest change that would allow it.
 
 use std::net::SocketAddr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use glee_egress::book::Book;
@@ -16,6 +17,7 @@ use serde::Serialize;
 
 use crate::denied;
 use crate::egress::Egress;
+use crate::hex::hex;
 use crate::run::Prepared;
 
 #[derive(Debug, Serialize)]
@@ -24,6 +26,9 @@ pub struct Denial {
     pub syscall: String,
     #[serde(flatten)]
     pub what: What,
+    /// The bytes of the path in hexadecimal, where they are not UTF-8 and `path` can only come near them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_hex: Option<String>,
     pub pid: u32,
     pub program: String,
     pub rule: String,
@@ -140,6 +145,15 @@ impl<'a> Explainer<'a> {
             kind,
             syscall: denied.syscall.clone(),
             what,
+            path_hex: match &denied.subject {
+                Subject::Path(path) if path.to_str().is_none() => Some(hex(path.as_os_str().as_bytes())),
+                Subject::Path(_)
+                | Subject::Call
+                | Subject::Abstract(_)
+                | Subject::Address(_)
+                | Subject::Datagram(_)
+                | Subject::Host(_) => None,
+            },
             pid: denied.pid,
             program: denied.program.clone(),
             rule,

@@ -80,6 +80,7 @@ impl Explainer<'_> {
             syscall: String::new(),
             rule: format!("{key}: {value}{}", place.unwrap_or_default()),
             what: What::Name(key),
+            path_hex: None,
             pid: 0,
             program: String::new(),
             hint,

@@ -23,6 +23,7 @@ mod loopback;
 mod merge;
 mod net;
 mod noise;
+mod own_terms;
 mod passed;
 mod people;
 mod question;
