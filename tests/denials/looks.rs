@@ -1,6 +1,6 @@
 //! Looking at what is hidden: with a descriptor that only names it, and on request by its name.
 
-use glee_tests::{Caller, Policy, World};
+use glee_tests::{Caller, Policy, Run, World};
 use serde_json::{Value, json};
 
 use crate::support::{denials, prepared, put, reported, row, world};
@@ -11,6 +11,14 @@ fn hidden(caller: Caller) -> World {
     put(&world, &world.home().join("hid/dir/file"), 0o644);
     world.link("nowhere", "@HOME/hid/dangling");
     world.link("@HOME/hid/file", "@PROJECT/link");
+    let tagged = put(&world, &world.home().join("hid/tagged"), 0o644)
+        .display()
+        .to_string();
+    let set = "import os, sys; os.setxattr(sys.argv[1], 'user.a', b'b')";
+    assert_eq!(
+        Run::bare(&world).command(["python3", "-c", set, &tagged]).go().code(),
+        Some(0)
+    );
     world
 }
 
@@ -56,7 +64,8 @@ pub(crate) fn explained(caller: Caller) {
         ("os.access(h + '/file', os.R_OK)", "hid/file"),
         ("os.lstat(h + '/dangling')", "hid/dangling"),
         ("os.statvfs(h)", "hid"),
-        ("os.getxattr(h + '/file', 'user.a')", "hid/file"),
+        ("os.getxattr(h + '/tagged', 'user.a')", "hid/tagged"),
+        ("os.readlink(h + '/dangling')", "hid/dangling"),
         ("os.listxattr(h + '/file')", "hid/file"),
         ("c.inotify_add_watch(c.inotify_init(), h.encode(), 2)", "hid"),
     ] {
@@ -64,10 +73,20 @@ pub(crate) fn explained(caller: Caller) {
         assert_eq!(row(&report, "fs.hidden", &path(name))["program"], "python3", "{line}");
         assert_eq!(ask(&world, line, &[])["denials"], json!([]), "{line}");
     }
+    put(&world, &world.project().join("own"), 0o644);
+    let report = ask(&world, "os.access('own', os.W_OK)", &["--explain"]);
+    let found = row(&report, "fs.write", &path("project/own"));
+    assert!(
+        found["hint"].as_str().is_some_and(|hint| hint.starts_with("fs.write")),
+        "{found}"
+    );
     let mut lines = vec![
         "os.access(h + '/file', os.X_OK)",
         "os.stat(h + '/dangling')",
         "os.lstat('link')",
+        "os.access('own', os.R_OK)",
+        "os.readlink(h + '/file')",
+        "os.getxattr(h + '/tagged', 'user.b')",
     ];
     // Root writes to what it likes.
     if caller == Caller::User {
@@ -75,7 +94,11 @@ pub(crate) fn explained(caller: Caller) {
     }
     for line in lines {
         let report = ask(&world, line, &["--explain"]);
-        let about = |row: &&Value| row["path"].as_str().is_some_and(|at| at.starts_with(&path("hid")));
+        let about = |row: &&Value| {
+            row["path"]
+                .as_str()
+                .is_some_and(|at| at.starts_with(&path("hid")) || at.starts_with(&path("project/")))
+        };
         assert_eq!(denials(&report).iter().find(about), None, "{line}");
     }
 }

@@ -8,11 +8,13 @@
     reason = "tests fail by panicking"
 )]
 
+mod again;
 mod builds;
 mod listener;
 mod looks;
 mod making;
 mod ordinary;
+mod owners;
 #[path = "../soak/programs.rs"]
 mod programs;
 mod records;
@@ -64,7 +66,16 @@ glee_tests::claims! {
     what_is_made_by_way_of_the_directory_above_is_no_denial => crate::making::beside_the_source;
     no_directory_that_could_not_be_made_is_forgotten => crate::making::many_directories;
     the_hint_for_a_link_itself_names_its_directory => crate::making::links_themselves;
+    what_is_granted_and_covered_has_no_hint_to_grant_it => crate::words::granted;
+    what_only_another_user_may_do_is_reported_to_root => crate::owners::prove;
+    a_table_of_files_that_others_fill_is_listed => crate::words::crowded;
+    what_cannot_be_given_a_second_name_is_reported => crate::making::second_names;
+    the_hint_for_a_link_to_nothing_can_be_followed => crate::making::links_to_nothing;
+    a_project_that_was_to_be_moved_is_reported_however_it_is_named => crate::making::moved_project;
+    a_path_that_is_no_text_is_reported_with_its_bytes => crate::words::bytes;
     hints_can_be_followed => crate::words::followed;
+    a_call_that_failed_by_another_name_hides_no_later_denial => crate::again::beside_another_name;
+    what_appears_on_the_host_during_a_run_is_reported => crate::again::appeared;
     a_killed_listener_ends_the_run => crate::listener::killed;
     a_stopped_listener_ends_the_run => crate::listener::stopped;
     a_listener_that_is_silent_at_the_end_is_named => crate::listener::silent;

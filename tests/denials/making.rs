@@ -93,3 +93,75 @@ pub(crate) fn links_themselves(caller: Caller) {
     );
     assert!(fs::symlink_metadata(&link).is_ok_and(|link| link.is_symlink()));
 }
+
+/// What is covered, hidden behind a link that is followed, or not granted.
+pub(crate) fn second_names(caller: Caller) {
+    let world = world(caller);
+    let denied = put(&world, &world.project().join("denied"), 0o644);
+    let hidden = put(&world, &world.outside().join("file"), 0o644);
+    world.link("@OUT/file", "@PROJECT/link");
+    let ask = |policy: &str, line: &str| {
+        let script = format!("import os, sys\nh = sys.argv[1]\ntry: {line}\nexcept OSError: pass");
+        let run = prepared(&world, Policy::Yaml(format!("extends: workspace\n{policy}")), &[]);
+        let hidden = hidden.display().to_string();
+        let (outcome, report) = reported(&world, run.command(["python3", "-I", "-c", &script, &hidden]));
+        assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+        report
+    };
+    let deny = "fs: {write: [\".\"], deny: [\"denied\"]}\n";
+    let report = ask(deny, "os.link('denied', 'new')");
+    assert_eq!(
+        row(&report, "fs.read", &denied.display().to_string())["hint"],
+        "remove fs.deny \"denied\""
+    );
+    // With AT_SYMLINK_FOLLOW.
+    let follow = "__import__('ctypes').CDLL(None).linkat(-100, b'link', -100, b'new', 0x400)";
+    let report = ask("", follow);
+    row(&report, "fs.hidden", &hidden.display().to_string());
+    // A link itself can be given one.
+    assert_eq!(
+        ask("", "os.link('link', 'new', follow_symlinks=False)")["denials"],
+        json!([])
+    );
+    // Root's sandbox always has mounts.
+    if caller == Caller::User {
+        let report = ask("isolation: landlock\n", "os.link(h, 'second')");
+        row(&report, "fs.read", &hidden.display().to_string());
+    }
+}
+
+pub(crate) fn links_to_nothing(caller: Caller) {
+    let world = world(caller);
+    world.link("nowhere", "@OUT/dangling");
+    let link = world.outside().join("dangling").display().to_string();
+    let dir = world.outside().display().to_string();
+    let ask = |flags: &[&str]| {
+        let run = prepared(&world, Policy::Named("workspace"), flags);
+        reported(&world, run.command(["sh", "-c", "echo > $0", &link]))
+    };
+    let (_, report) = ask(&[]);
+    assert_eq!(
+        row(&report, "fs.write", &link)["hint"],
+        format!("fs.write: [\"{dir}\"]")
+    );
+    let (outcome, report) = ask(&["--write", &dir]);
+    assert_eq!(
+        (outcome.code(), &report["denials"]),
+        (Some(0), &json!([])),
+        "{}",
+        outcome.describe()
+    );
+}
+
+pub(crate) fn moved_project(caller: Caller) {
+    let world = world(caller);
+    put(&world, &world.project().join("file"), 0o644);
+    let project = world.project().display().to_string();
+    for from in [project.as_str(), "../project"] {
+        let script = "mv -T $0 ../other; exec true";
+        let run = prepared(&world, Policy::Named("workspace"), &[]).command(["sh", "-c", script, from]);
+        let (outcome, report) = reported(&world, run);
+        assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+        row(&report, "fs.write", &project);
+    }
+}

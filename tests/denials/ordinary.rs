@@ -70,6 +70,8 @@ pub(crate) fn names(caller: Caller) {
         "os.rename('d', '.git')",
         "os.rename('.git', '.git/sub')",
         "os.rename('.vscode', '.')",
+        "os.rename('.vscode', '.vscode')",
+        "os.rename('.git', 'd/../.git')",
         "os.rmdir('.envrc')",
         "os.rmdir('.git')",
         "os.rmdir('sub')",
@@ -161,6 +163,9 @@ pub(crate) fn kinds(caller: Caller) {
         "os.link(h + '/file/', 'new')",
         "os.chdir(h + '/file')",
         "os.chdir(h + '/missing')",
+        "os.open(h + '/' + 'n' * 256, os.O_WRONLY | os.O_CREAT)",
+        "os.symlink('x', h + '/' + 'n' * 256)",
+        "os.mkdir(h + '/' + 'n' * 256)",
     ] {
         let report = python(&world, &[&format!("h = '{hidden}'; {line}")]);
         assert_eq!(report["denials"], json!([]), "{line}");
@@ -183,13 +188,19 @@ pub(crate) fn descriptors(caller: Caller) {
     chown(&socket, uid, gid).expect("give the socket away");
     let to = "import ctypes, socket, struct; c = ctypes.CDLL(None)\n\
         at = struct.pack('=H', 2) + struct.pack('>H', 80) + bytes([192, 0, 2, 1]) + bytes(8)\n\
-        un = struct.pack('=H', 1) + b'PATH' + bytes(2)\n"
+        un = struct.pack('=H', 1) + b'PATH' + bytes(2)\n\
+        new = struct.pack('=H', 1) + b'.git/hooks/socket' + bytes(2)\n"
         .replace("PATH", &socket.display().to_string());
     let calls = |number: &str| {
         format!(
-            "{to}c.connect({number}, at, 16); c.connect({number}, un, len(un)); c.sendto({number}, b'x', 1, 0, at, 16)\n"
+            "{to}c.connect({number}, at, 16); c.connect({number}, un, len(un)); c.sendto({number}, b'x', 1, 0, at, 16)\n\
+            c.bind({number}, new, len(new))\n"
         )
     };
+    let family =
+        format!("{to}s = socket.socket(); [f(s.fileno(), a, len(a)) for f, a in [(c.connect, un), (c.bind, new)]]");
+    let report = asked(&world, &["python3", "-I", "-c", &family]);
+    assert_eq!(report["denials"], json!([]));
     for number in ["-1", "77", "open('a').fileno()"] {
         let report = asked(&world, &["python3", "-I", "-c", &calls(number)]);
         assert_eq!(report["denials"], json!([]), "{number}");
@@ -203,6 +214,9 @@ pub(crate) fn descriptors(caller: Caller) {
     row(&report, "network", "192.0.2.1:80");
     let report = ask("AF_UNIX", "c.connect(s.fileno(), un, len(un))");
     row(&report, "unix", &socket.display().to_string());
+    let report = ask("AF_UNIX", "c.bind(s.fileno(), new, len(new))");
+    let new = world.project().join(".git/hooks/socket").display().to_string();
+    row(&report, "fs.write", &new);
 }
 
 /// Behind a hidden link `..` leads to where the link leads.
@@ -222,6 +236,8 @@ pub(crate) fn behind_links(caller: Caller) {
         ("os.mkdir(h + '/link/../made')", Some("else/made")),
         ("os.open(h + '/d/../near', os.O_RDONLY)", Some("hidden/near")),
         ("os.open(h + '/link/../near', os.O_RDONLY)", None),
+        ("os.open(h + '/nowhere/../near', os.O_RDONLY)", None),
+        ("os.open(h + '/d/nowhere/../file', os.O_RDONLY)", None),
         ("os.open(h + '/nowhere/../new', os.O_WRONLY | os.O_CREAT)", None),
         ("os.mkdir(h + '/nowhere/../made')", None),
     ] {
@@ -313,4 +329,21 @@ pub(crate) fn own_root(caller: Caller) {
     let report = python(&world, &lines.each_ref().map(String::as_str));
     row(&report, "fs.hidden", &secret);
     assert_eq!(denials(&report).len(), 1, "{report:#}");
+    world.dir("@PROJECT/odd (deleted)");
+    for path in [
+        "/proc/self/../..' + s + '",
+        "//proc/self/cwd/../hidden/file",
+        "/proc//self/root' + s + '",
+        "/proc/' + str(os.getpid()) + '/root' + s + '",
+        "/./proc/self/cwd/../hidden/file",
+        "/proc/self/task/' + str(os.getpid()) + '/cwd/../hidden/file",
+        "/proc/self/fd/' + str(os.open('.', os.O_RDONLY)) + '/../hidden/file",
+        "/dev/fd/' + str(os.open('.', os.O_RDONLY)) + '/../hidden/file",
+        "' + './' * 2037 + '../hidden/file",
+        "' + (os.chdir('odd (deleted)') or '') + '../../hidden/file",
+    ] {
+        let report = python(&world, &[&format!("s = '{secret}'; os.open('{path}', os.O_RDONLY)")]);
+        row(&report, "fs.hidden", &secret);
+        assert_eq!(denials(&report).len(), 1, "{path}: {report:#}");
+    }
 }

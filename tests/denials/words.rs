@@ -1,10 +1,11 @@
 //! What a row says, and what is no row.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use glee_tests::{Caller, Policy, Run};
+use glee_tests::{Caller, Listener, Policy, Run};
 use serde_json::{Value, json};
 
 use crate::support::{denials, prepared, put, reported, row, world};
@@ -157,6 +158,23 @@ pub(crate) fn full(caller: Caller) {
     assert_eq!(reported(&world, run).1["denials"], json!([]));
 }
 
+/// Sockets and threads fill the table, too.
+pub(crate) fn crowded(caller: Caller) {
+    let world = world(caller);
+    let policy = "extends: workspace\nlimits: {open_files: 1024}\n";
+    let attempts = "def more(n):\n for _ in range(n):\n  try: kept.append(os.open('/etc/passwd', os.O_RDONLY))\n  except OSError: pass\n";
+    for fill in [
+        "try:\n while True: kept.append(socket.socket())\nexcept OSError: more(50)",
+        "for _ in range(16): threading.Thread(target=more, args=[100]).start()",
+    ] {
+        let script = format!("import os, socket, threading\nkept = []\n{attempts}{fill}");
+        let run = prepared(&world, Policy::Yaml(policy.into()), &[]).command(["python3", "-I", "-c", &script]);
+        let (outcome, report) = reported(&world, run);
+        assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+        row(&report, "limit", "limits.open_files");
+    }
+}
+
 pub(crate) fn clients(caller: Caller) {
     let world = world(caller);
     let policy = "extends: workspace\nnetwork: {allow: [\"allowed.example\"]}\n";
@@ -239,7 +257,6 @@ pub(crate) fn spellings(caller: Caller) {
         "cat ~/sec/../sec/deep/b",
         "cat ~/sec///deep/./b",
         "~/sec/deep/../../sec/deep/b",
-        "cat ~/sec/deep/x/../b",
     ] {
         let run =
             prepared(&world, Policy::Named("restricted"), &[]).command(["sh", "-c", &format!("{script}; exec true")]);
@@ -267,6 +284,60 @@ pub(crate) fn directories(caller: Caller) {
         ask("mkdir ~/ext/new; mkdir ~/ext && mkdir ~/ext/new; exec true")["denials"],
         json!([])
     );
+}
+
+/// What is covered or closed although it is granted: no grant of the same path helps.
+pub(crate) fn granted(caller: Caller) {
+    let world = world(caller);
+    let dir = world.dir("@OUT/ro").display().to_string();
+    world.host_does("mkfifo @OUT/ro/pipe; mkdir -m 0 @OUT/closed");
+    let closed = world.outside().join("closed").display().to_string();
+    let _socket = Listener::unix(&world.outside().join("ro/socket"));
+    world.give("@OUT/ro/socket", caller.uid());
+    let script = "import os, socket, sys\nd, closed = sys.argv[1:]\ndef attempt(call, *args):\n try: call(*args)\n except OSError: pass\n\
+        attempt(os.open, d + '/pipe', os.O_RDONLY | os.O_NONBLOCK); attempt(os.listdir, closed)\n\
+        attempt(socket.socket(socket.AF_UNIX).connect, d + '/socket')";
+    let run = prepared(&world, Policy::Named("workspace"), &["--read", &dir, "--read", &closed]);
+    let (outcome, report) = reported(&world, run.command(["python3", "-I", "-c", script, &dir, &closed]));
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    let write = format!("fs.write: [\"{dir}\"]");
+    for (kind, name, advice) in [
+        ("fs.read", "pipe", write.as_str()),
+        ("unix", "socket", "no policy key allows this"),
+    ] {
+        let [rule, hint, ..] = words(row(&report, kind, &format!("{dir}/{name}")));
+        let begins = format!("a {name} of the host leads to a program outside");
+        assert!(rule.starts_with(&begins), "{rule}");
+        assert_eq!(hint, advice, "{report:#}");
+    }
+    let rows = if caller == Caller::Root {
+        let [rule, hint, ..] = words(row(&report, "fs.read", &closed));
+        assert!(rule.ends_with(", never as root"), "{rule}");
+        assert_eq!(hint, "change its permissions, or run as its owner");
+        3
+    } else {
+        2
+    };
+    assert_eq!(denials(&report).len(), rows, "{report:#}");
+}
+
+/// Bytes that are no text.
+pub(crate) fn bytes(caller: Caller) {
+    let world = world(caller);
+    let name = std::ffi::OsStr::from_bytes(b"b\xff");
+    let path = put(&world, &world.outside().join(name), 0o644);
+    let dir = world.outside().display().to_string();
+    let script = format!("import os\ntry: os.open(b'{dir}/b\\xff', os.O_RDONLY)\nexcept OSError: pass");
+    let run = prepared(&world, Policy::Named("workspace"), &[]).command(["python3", "-I", "-c", &script]);
+    let (_, report) = reported(&world, run);
+    let found = row(&report, "fs.hidden", &path.to_string_lossy());
+    let hex: String = path
+        .as_os_str()
+        .as_bytes()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    assert_eq!(found["path_hex"], hex, "{found}");
 }
 
 /// What a hint says is what helps.

@@ -150,6 +150,7 @@ mod tests {
             kind,
             syscall: "openat".into(),
             what,
+            path_hex: None,
             pid: if program.is_empty() { 0 } else { 7 },
             program: program.into(),
             rule: String::new(),

@@ -17,6 +17,8 @@ use super::place::{PlaceError, State};
 use super::stored;
 
 const MISPLACED: &str = "this line does not belong here";
+/// The first event of each file but the first.
+const ROTATED: &str = "rotated";
 const FOREIGN: &str = "this line is no entry, and nothing that a writer leaves: somebody put it here";
 
 /// Where something is, and what.
@@ -225,7 +227,7 @@ impl<'a> Chain<'a> {
             left = above;
             if let Some(entry) = link.entry.as_ref().filter(|_| link.hash == wanted.sha256) {
                 if entry.n != wanted.entry {
-                    missing(verdict, link.file, link.line + 1, entry.n + 1, wanted.entry);
+                    missing(verdict, self.behind(link, above), entry.n + 1, wanted.entry);
                 }
                 wanted = before(entry.n, entry.prev);
                 continue;
@@ -239,7 +241,7 @@ impl<'a> Chain<'a> {
         }
         if wanted.entry > 0 || wanted.sha256 != Hash::NONE {
             let first = self.links.first().map_or(1, |link| link.file);
-            missing(verdict, first, 1, 1, wanted.entry);
+            missing(verdict, (first, 1), 1, wanted.entry);
         }
     }
 
@@ -253,12 +255,12 @@ impl<'a> Chain<'a> {
             .as_ref()
             .filter(|entry| number_above.is_none_or(|up| up + 1 != wanted.entry) && fits_above(entry.prev));
         if let Some(entry) = removed {
-            missing(verdict, link.file, link.line + 1, entry.n + 1, wanted.entry);
+            missing(verdict, self.behind(link, above), entry.n + 1, wanted.entry);
             return before(entry.n, entry.prev);
         }
         let number = number_above.map_or(wanted.entry, |up| up + 1);
         if number < wanted.entry {
-            missing(verdict, link.file, link.line + 1, number + 1, wanted.entry);
+            missing(verdict, self.behind(link, above), number + 1, wanted.entry);
         }
         let what = if link.is_open {
             "the line is cut off"
@@ -273,6 +275,16 @@ impl<'a> Chain<'a> {
                 sha256: up.hash,
             },
             None => before(number, Hash::NONE),
+        }
+    }
+
+    /// The file and line that what followed a line was on. A file whose first entry is not that it was begun has lost it.
+    fn behind(&self, link: &Link, above: &[Link]) -> (u64, u64) {
+        let next = self.links.get(above.len() + 1).filter(|next| next.file != link.file);
+        let entry = next.and_then(|next| next.entry.as_ref().map(|entry| (next.file, entry)));
+        match entry {
+            Some((file, entry)) if entry.event != ROTATED => (file, 1),
+            Some(_) | None => (link.file, link.line + 1),
         }
     }
 
@@ -328,7 +340,7 @@ fn before(n: u64, prev: Hash) -> Mark {
     }
 }
 
-fn missing(verdict: &mut Verdict, file: u64, line: u64, first: u64, last: u64) {
+fn missing(verdict: &mut Verdict, (file, line): (u64, u64), first: u64, last: u64) {
     let what = match last.checked_sub(first) {
         Some(0) => format!("entry {first} is missing here"),
         Some(_) => format!("the entries {first} to {last} are missing here"),

@@ -236,3 +236,24 @@ fn more_than_a_writer_takes_for_an_unfinished_line_is_foreign() {
         [true, false]
     );
 }
+
+#[test]
+fn the_first_and_the_last_line_of_a_file_are_missed_where_they_were() {
+    let whole = Log::new(&[4, 4], &[false]);
+    for ((file, line), found) in [((1, 0), (2, 1)), ((0, 3), (1, 4)), ((1, 1), (2, 2))] {
+        let mut log = whole.clone();
+        log.files[file].remove(line);
+        let places: Vec<_> = log
+            .verdict()
+            .problems
+            .into_iter()
+            .map(|at| (at.file, at.line))
+            .collect();
+        assert_eq!(
+            places,
+            [(super::head::file_name(found.0), Some(found.1))],
+            "{:?}",
+            (file, line)
+        );
+    }
+}

@@ -205,10 +205,8 @@ impl About<'_> {
             .any(|watch| watch.path == at && watch.clause == KEY_FILE)
         {
             "`--key-file`: the key of a model's API stays outside".to_owned()
-        } else if OnHost.look(at) == Some(Seen::Socket) {
-            "a socket of the host leads to a program outside, and stays out of reach".to_owned()
-        } else if OnHost.look(at) == Some(Seen::Pipe) {
-            "a pipe of the host leads to a program outside: it is covered where the tree is only read".to_owned()
+        } else if let Some(clause) = denied::leads_out(at) {
+            clause.to_owned()
         } else {
             said.hint = self.grant();
             "keys, tokens and histories of a home directory stay hidden when it is the project".to_owned()

@@ -113,6 +113,7 @@ fn denial(kind: &'static str, syscall: &str, path: &str, program: &str) -> Denia
         kind,
         syscall: syscall.to_owned(),
         what: What::Path(path.to_owned()),
+        path_hex: None,
         pid: 2,
         program: program.to_owned(),
         rule: "no grant covers the path".to_owned(),

@@ -41,6 +41,7 @@ pub(super) fn of_attempts(attempts: &[Attempt], clients: &[Client]) -> impl Iter
             0 => attempt.host.clone(),
             port => format!("{}:{port}", attempt.host),
         }),
+        path_hex: None,
         pid,
         program,
         rule: match (&attempt.rule, &attempt.reason) {

@@ -1,8 +1,8 @@
 //! What was refused, as the report lists it: by which clause, and the smallest change that would allow it.
 
 use std::net::SocketAddr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::Duration;
 
 use glee_egress::book::Book;
 use glee_egress::host::Host;
@@ -10,15 +10,14 @@ use glee_egress::rules::{Rules, Verdict as Ruling};
 use glee_policy::decide::{Question, Verdict as Decision};
 use glee_policy::hint::{self, Place};
 use glee_policy::names::NamePattern;
-use glee_policy::origin::Source;
 use glee_policy::resolved::{FsAccess, ResolvedPolicy};
-use glee_sandbox::Cause;
-use glee_sandbox::launch::{Because, Denied, DeniedKind, End, Outcome, Subject};
+use glee_sandbox::launch::{Because, Denied, DeniedKind, Subject};
 use glee_sandbox::plan::{Response, SandboxPlan};
 use serde::Serialize;
 
 use crate::denied;
 use crate::egress::Egress;
+use crate::hex::hex;
 use crate::run::Prepared;
 
 #[derive(Debug, Serialize)]
@@ -27,6 +26,9 @@ pub struct Denial {
     pub syscall: String,
     #[serde(flatten)]
     pub what: What,
+    /// The bytes of the path in hexadecimal, where they are not UTF-8 and `path` can only come near them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_hex: Option<String>,
     pub pid: u32,
     pub program: String,
     pub rule: String,
@@ -56,7 +58,7 @@ pub(super) const NOTHING: &str = "no policy key allows this";
 
 /// What the policy of a run says to its refusals.
 pub(super) struct Explainer<'a> {
-    policy: &'a ResolvedPolicy,
+    pub(super) policy: &'a ResolvedPolicy,
     plan: &'a SandboxPlan,
     project: &'a Path,
     home: Option<&'a Path>,
@@ -143,6 +145,15 @@ impl<'a> Explainer<'a> {
             kind,
             syscall: denied.syscall.clone(),
             what,
+            path_hex: match &denied.subject {
+                Subject::Path(path) if path.to_str().is_none() => Some(hex(path.as_os_str().as_bytes())),
+                Subject::Path(_)
+                | Subject::Call
+                | Subject::Abstract(_)
+                | Subject::Address(_)
+                | Subject::Datagram(_)
+                | Subject::Host(_) => None,
+            },
             pid: denied.pid,
             program: denied.program.clone(),
             rule,
@@ -212,6 +223,12 @@ impl<'a> Explainer<'a> {
         if let Some(own) = OWN.iter().find(|own| path.starts_with(own)) {
             return (format!("the sandbox has its own `{own}`"), NOTHING.to_owned());
         }
+        if let Some(rule) = denied::leads_out(path).filter(|_| denied.because == Because::Covered) {
+            // A pipe is not covered in a tree that is written.
+            let dir = path.parent().filter(|_| denied.kind != DeniedKind::Unix);
+            let hint = dir.map_or_else(|| NOTHING.to_owned(), |dir| self.grant(dir, FsAccess::ReadWrite));
+            return (rule.to_owned(), hint);
+        }
         let verdict = self.policy.decide(&Question::Path { path, access });
         if let Some(name) = self.protected(path)
             && access == FsAccess::ReadWrite
@@ -229,6 +246,8 @@ impl<'a> Explainer<'a> {
         let about_the_name = about_the_name.iter().any(|call| denied.syscall.starts_with(call));
         let place = match path.parent() {
             Some(dir) if access == FsAccess::ReadWrite && (about_the_name || is_about_a_link(path, denied)) => dir,
+            // A link that leads to nothing yet is hidden by its directory, and no policy can name it.
+            Some(dir) if access == FsAccess::ReadWrite && path.is_symlink() && !path.exists() => dir,
             Some(_) | None => path,
         };
         (rule, self.grant(place, access))
@@ -269,84 +288,6 @@ impl<'a> Explainer<'a> {
             .or_else(|| above.find_map(|dir| hint::path(dir, access, place)))
             .unwrap_or_else(|| NOTHING.to_owned())
     }
-
-    /// Limits that the run came up to.
-    pub(super) fn limits(&self, outcome: &Outcome) -> Vec<Denial> {
-        let over_size =
-            matches!(outcome.end, End::Signaled(libc::SIGXFSZ)) || outcome.end == End::Exited(128 + libc::SIGXFSZ);
-        let limits = &self.policy.limits;
-        let late = outcome.end == End::Timeout || outcome.cause == Some(Cause::Deadline);
-        let time = self.policy.max_runtime.filter(|_| late);
-        let reached = [
-            (outcome.out_of_memory, "memory_mb", limits.memory_mb),
-            (outcome.out_of_pids, "pids", limits.pids),
-            (over_size, "file_size_mb", limits.file_size_mb),
-        ];
-        let mut rows: Vec<Denial> = reached
-            .into_iter()
-            .filter(|(reached, _, _)| *reached)
-            .filter_map(|(_, name, value)| {
-                let (key, value) = (format!("limits.{name}"), value?);
-                let hint = format!("limits: {{{name}: {}}}", value.saturating_mul(2));
-                Some(self.limit(key, &value.to_string(), hint))
-            })
-            .collect();
-        if let Some(time) = time {
-            let minutes = time.as_secs_f64() / 60.0;
-            rows.push(self.limit("max_runtime_mins".to_owned(), &rounded(minutes), self.longer(time)));
-        }
-        rows
-    }
-
-    /// Twice the time, by what set it: the flag goes before any policy.
-    fn longer(&self, time: Duration) -> String {
-        let twice = time.saturating_mul(2);
-        let origin = self.policy.origins.get("max_runtime_mins").map(|origin| &origin.source);
-        match origin {
-            Some(Source::Flag(flag)) if twice.subsec_millis() == 0 => format!("{flag} {}s", twice.as_secs()),
-            Some(Source::Flag(flag)) => format!("{flag} {}ms", twice.as_millis()),
-            Some(Source::Builtin(_) | Source::File(_)) | None => {
-                format!("max_runtime_mins: {}", rounded(twice.as_secs_f64() / 60.0))
-            }
-        }
-    }
-
-    /// A limit that somebody was seen to come up to.
-    fn limit_of(&self, denied: &Denied) -> Denial {
-        let limits = &self.policy.limits;
-        let value = match denied.why.as_str() {
-            "open_files" => limits.open_files,
-            "disk_mb" => limits.disk_mb,
-            _ => None,
-        };
-        let name = &denied.why;
-        let hint = match value {
-            Some(value) => format!("limits: {{{name}: {}}}", value.saturating_mul(2)),
-            None => NOTHING.to_owned(),
-        };
-        let text = value.map(|value| value.to_string()).unwrap_or_default();
-        Denial {
-            syscall: denied.syscall.clone(),
-            pid: denied.pid,
-            program: denied.program.clone(),
-            count: denied.count,
-            ..self.limit(format!("limits.{name}"), &text, hint)
-        }
-    }
-
-    fn limit(&self, key: String, value: &str, hint: String) -> Denial {
-        let place = self.policy.origins.get(&key).map(|origin| format!(" ({origin})"));
-        Denial {
-            kind: "limit",
-            syscall: String::new(),
-            rule: format!("{key}: {value}{}", place.unwrap_or_default()),
-            what: What::Name(key),
-            pid: 0,
-            program: String::new(),
-            hint,
-            count: 1,
-        }
-    }
 }
 
 /// Was a link itself to be changed? A grant of it is one of what it leads to. What is there inside has been followed to its end,
@@ -362,11 +303,6 @@ fn unprotect(name: &str) -> String {
         Some(meant) => hint::unprotect(&[meant, name]),
         None => hint::unprotect(&[name]),
     }
-}
-
-/// With two digits after the point at most, and never less than was meant.
-fn rounded(minutes: f64) -> String {
-    ((minutes * 100.0).ceil() / 100.0).to_string()
 }
 
 /// A clause with its place.

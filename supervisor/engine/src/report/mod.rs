@@ -6,6 +6,7 @@ mod denials;
 mod destination;
 mod interpreter;
 mod layers;
+mod limits;
 mod model;
 mod named;
 mod receipt;

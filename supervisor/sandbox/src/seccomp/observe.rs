@@ -45,8 +45,10 @@ pub enum Act {
     Rename {
         flags: Option<u8>,
     },
-    /// Give the first a second name.
-    Link,
+    /// Give the first a second name. Flags, if it has any, are in this argument.
+    Link {
+        flags: Option<u8>,
+    },
     /// Change the file, or what is noted of it. Flags, if it has any, are in this argument: they say whether a link is
     /// followed.
     Change {
@@ -64,6 +66,17 @@ pub enum Act {
     },
     /// The same of a link, and not of what it leads to.
     LookItself,
+    /// Where a link leads.
+    ReadLink,
+    /// An attribute is read, with the name in this argument. Flags, if it has any, are in that.
+    LookAttribute {
+        name: u8,
+        flags: Option<u8>,
+    },
+    /// The same of a link, and not of what it leads to.
+    LookAttributeItself {
+        name: u8,
+    },
     /// Be told what becomes of it.
     Watch {
         flags: u8,
@@ -188,8 +201,8 @@ impl Observe {
             "rename" => two(Act::Rename { flags: None }, at(0), at(1)),
             "renameat" => two(Act::Rename { flags: None }, in_dir(0, 1), in_dir(2, 3)),
             "renameat2" => two(Act::Rename { flags: Some(4) }, in_dir(0, 1), in_dir(2, 3)),
-            "link" => two(Act::Link, at(0), at(1)),
-            "linkat" => two(Act::Link, in_dir(0, 1), in_dir(2, 3)),
+            "link" => two(Act::Link { flags: None }, at(0), at(1)),
+            "linkat" => two(Act::Link { flags: Some(4) }, in_dir(0, 1), in_dir(2, 3)),
             "setxattr" | "lsetxattr" | "fsetxattr" | "setxattrat" | "removexattr" | "lremovexattr" | "fremovexattr"
             | "removexattrat"
                 if self == Self::Attributes =>
@@ -229,11 +242,18 @@ impl Observe {
     fn look(self, name: &str) -> Option<Shape> {
         let look = |mode, flags| Act::Look { mode, flags };
         let (act, place) = match name {
-            "stat" | "statfs" | "getxattr" | "listxattr" => (look(None, None), at(0)),
-            "lstat" | "readlink" | "lgetxattr" | "llistxattr" => (Act::LookItself, at(0)),
-            "readlinkat" => (Act::LookItself, in_dir(0, 1)),
+            "stat" | "statfs" | "listxattr" => (look(None, None), at(0)),
+            "lstat" | "llistxattr" => (Act::LookItself, at(0)),
+            "readlink" => (Act::ReadLink, at(0)),
+            "readlinkat" => (Act::ReadLink, in_dir(0, 1)),
+            "getxattr" => (Act::LookAttribute { name: 1, flags: None }, at(0)),
+            "lgetxattr" => (Act::LookAttributeItself { name: 1 }, at(0)),
+            "getxattrat" => {
+                let flags = Some(2);
+                (Act::LookAttribute { name: 3, flags }, in_dir(0, 1))
+            }
             "newfstatat" => (look(None, Some(3)), in_dir(0, 1)),
-            "statx" | "getxattrat" | "listxattrat" => (look(None, Some(2)), in_dir(0, 1)),
+            "statx" | "listxattrat" => (look(None, Some(2)), in_dir(0, 1)),
             "access" => (look(Some(1), None), at(0)),
             "faccessat" => (look(Some(2), None), in_dir(0, 1)),
             "faccessat2" => (look(Some(2), Some(3)), in_dir(0, 1)),

@@ -3,10 +3,13 @@
 //! Another thread may change it at any time, so nothing is decided by it.
 
 use std::ffi::{CString, OsStr};
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::address::{self, Address};
+use super::own_terms::in_own_terms;
 use super::question;
 use crate::seccomp::Place;
 use crate::sys::seccomp::Notice;
@@ -36,41 +39,25 @@ pub(super) fn name(notice: &Notice, arg: u8) -> Option<CString> {
 
 pub(super) fn absolute(notice: &Notice, dir: Option<libc::c_int>, path: PathBuf) -> Option<PathBuf> {
     if path.is_absolute() {
-        return in_own_terms(notice.pid, path);
+        let below = |name: &str| led(&format!("/proc/{}/{name}", notice.pid));
+        return in_own_terms(path, below);
     }
     let from = match dir {
         None | Some(libc::AT_FDCWD) => format!("/proc/{}/cwd", notice.pid),
         Some(number) => format!("/proc/{}/fd/{number}", notice.pid),
     };
-    led(&from).map(|dir| dir.join(path))
-}
-
-/// What `/proc/self` means is the caller's own: the same name means something else to us. Its root and where it is are known.
-fn in_own_terms(pid: u32, path: PathBuf) -> Option<PathBuf> {
-    let bytes = path.as_os_str().as_bytes();
-    let own = ["/proc/self", "/proc/thread-self"];
-    if !own.iter().any(|own| path.starts_with(own)) {
-        return Some(path);
-    }
-    let rest = own
-        .iter()
-        .find_map(|own| bytes.strip_prefix(own.as_bytes())?.strip_prefix(b"/"))?;
-    let below = |name: &[u8]| {
-        let rest = rest.strip_prefix(name)?.strip_prefix(b"/")?;
-        let slashes = rest.iter().take_while(|byte| **byte == b'/').count();
-        rest.get(slashes..).map(OsStr::from_bytes)
-    };
-    // A sandbox has one root for all.
-    let root = below(b"root").map(|rest| Path::new("/").join(rest));
-    root.or_else(|| Some(led(&format!("/proc/{pid}/cwd"))?.join(below(b"cwd")?)))
-        .filter(|path| !own.iter().any(|own| path.starts_with(own)))
+    let path = led(&from)?.join(path);
+    // What only `.` makes too long for a path of its own.
+    let is_long = path.as_os_str().len() >= PATH_MAX;
+    Some(if is_long { path.components().collect() } else { path })
 }
 
 /// The directory that a link of a process leads to.
 fn led(link: &str) -> Option<PathBuf> {
     let dir = look::read_link(Path::new(link)).ok()?;
-    let gone = dir.as_os_str().as_bytes().ends_with(b" (deleted)");
-    (dir.is_absolute() && !gone).then_some(dir)
+    let gone = || fs::metadata(link).map_or(true, |dir| dir.nlink() == 0);
+    let is_gone = dir.as_os_str().as_bytes().ends_with(b" (deleted)") && gone();
+    (dir.is_absolute() && !is_gone).then_some(dir)
 }
 
 pub(super) fn socket_address(notice: &Notice, address: u8, length: u8) -> Option<Address> {

@@ -19,7 +19,7 @@ use super::people::Person;
 use super::row::{Because, DeniedKind, Subject};
 use super::thing::{Deed, Thing};
 use super::tree::{has_dots, without_dots};
-use super::want::{self, Ending, Want};
+use super::want::{self, Ending, Look, Want};
 use crate::seccomp::{Act, Place};
 use crate::sys::look::Last;
 use crate::sys::seccomp::{self, Notice};
@@ -32,7 +32,7 @@ pub(super) struct Foreseen {
     want: Want,
     last: Last,
     ending: Ending,
-    /// The name of the attribute that was to be set or removed.
+    /// The name of the attribute that was to be read, set or removed.
     attribute: Option<CString>,
     /// The key under which to remember that it is no refusal of ours.
     key: Option<Vec<u8>>,
@@ -105,8 +105,15 @@ impl Listener<'_> {
             self.foresee(notice, asked.path.clone(), asked.want, asked.last)
         };
         let mut foreseen = [foresee(&first), foresee(&second)];
-        if let [Some(foreseen), _] = &mut foreseen {
-            foreseen.attribute = want::attribute(act).and_then(|name| arguments::name(notice, name));
+        if let ([Some(foreseen), _], Some(name)) = (&mut foreseen, want::attribute(act)) {
+            foreseen.attribute = arguments::name(notice, name);
+            foreseen.key = None;
+        }
+        // What is moved onto itself stays, whatever is mounted there.
+        if let [Some(from), Some(to)] = &foreseen
+            && (from.because, &from.path) == (Because::Pinned, &to.path)
+        {
+            foreseen = [None, None];
         }
         let pair = match (&first, &second) {
             (Some(from), Some(to)) => self.pair(notice, [from, to], &foreseen),
@@ -146,7 +153,10 @@ impl Listener<'_> {
         let inside = self.inside(notice);
         let side = |asked: &Asked, foreseen: &Option<Foreseen>| match foreseen {
             Some(foreseen) => Side::Outside(foreseen.path.clone()),
-            None => Side::Inside(asked.path.clone(), inside.and_then(|inside| inside.thing(&asked.path))),
+            None => {
+                let thing = inside.and_then(|inside| inside.thing(&asked.path));
+                Side::Inside(without_dots(&asked.path), thing)
+            }
         };
         let [first, second] = foreseen;
         Some(Pair {
@@ -279,6 +289,8 @@ impl Listener<'_> {
             foreseen.spell_out(host, inside);
             foreseen.want = host.meant(&foreseen.path, foreseen.want, foreseen.last);
         }
+        // What fails by the other name says nothing about this one.
+        let alone = pair.is_none();
         // Only what would have succeeded whole.
         let ours = foreseen.iter().all(|foreseen| foreseen.was_possible(host))
             && pair.is_none_or(|pair| pair.is_possible(host));
@@ -287,8 +299,8 @@ impl Listener<'_> {
             if ours && !is_noise(kind, &foreseen.path) {
                 let subject = Subject::Path(foreseen.path);
                 self.note(kind, subject, foreseen.because, (nr, name), person.clone());
-            } else if let Some(key) = foreseen.key {
-                self.passed.insert(key);
+            } else if let Some(key) = foreseen.key.filter(|_| alone) {
+                self.passed.insert_for_now(key);
             }
         }
         Ok(())
@@ -304,15 +316,13 @@ impl Foreseen {
         let passes = |path: &Path| {
             inside.is_some_and(|inside| matches!(inside.judge(path, self.want, self.last), Judgement::Passes { .. }))
         };
-        let makes = self.want == Want::ReadOrMake || kind(self.want, self.because) == DeniedKind::Write;
         match host.led(asked) {
             // It can be reached, but not by this way: what is wanting is the directory that the way leads through.
             Some(path) if passes(&path) && host.could(&path, self.want, self.last) && host.is_dir(&self.path) => {
                 (self.want, self.last) = (Want::Enter, Last::Follow);
             }
             Some(path) => self.path = path,
-            None if makes || self.path != without_dots(asked) => return,
-            None => {}
+            None => return,
         }
         self.asked = None;
     }
@@ -321,6 +331,7 @@ impl Foreseen {
         let is_dir = || self.ending == Ending::Name || self.want.is_about_the_name() || host.is_dir(&self.path);
         let named = || match (self.want, &self.attribute) {
             (Want::Change(part), Some(name)) => host.could_attribute(&self.path, part, name, self.last),
+            (Want::Look(_), Some(name)) => host.has_attribute(&self.path, name, self.last),
             (_, Some(_) | None) => true,
         };
         self.asked.is_none() && host.could(&self.path, self.want, self.last) && is_dir() && named()
@@ -342,6 +353,10 @@ fn kind(want: Want, because: Because) -> DeniedKind {
             if because == Because::Absent =>
         {
             DeniedKind::Hidden
+        }
+        Want::Look(_) if because == Because::ReadOnly => DeniedKind::Write,
+        Want::Look(Look::May(mode)) if because == Because::NotGranted && i32::from(mode) & libc::X_OK != 0 => {
+            DeniedKind::Execute
         }
         Want::Read | Want::ReadOrMake | Want::List | Want::Enter | Want::Look(_) => DeniedKind::Read,
         Want::Execute => DeniedKind::Execute,

@@ -3,8 +3,9 @@
 //! The caller's socket is borrowed for the moment of the call: its number is the caller's to change, the socket is not.
 //! INVARIANT (bounded): `MOST` are remembered, and nobody waits longer than `PATIENCE`.
 
+use std::io;
 use std::net::UdpSocket;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use super::people::Person;
@@ -40,17 +41,23 @@ pub(super) fn borrow(person: &Person, number: u64) -> Option<Borrowed> {
 
 /// Is it known that a call with this descriptor fails, because it is not open or no socket?
 pub(super) fn is_no_socket(person: &Person, number: u64) -> bool {
-    let process = i32::try_from(person.outside)
-        .ok()
-        .and_then(|pid| process::pidfd_open(Pid(pid)).ok());
-    let Some(process) = process else {
-        return false;
-    };
+    let kind = asked(person, number, socket::kind);
+    kind.is_some_and(|kind| kind.is_err_and(|error| matches!(error.raw_os_error(), Some(libc::EBADF | libc::ENOTSOCK))))
+}
+
+/// Is it known to be a socket for other addresses than these?
+pub(super) fn is_of_another_family(person: &Person, number: u64, family: libc::c_int) -> bool {
+    let found = asked(person, number, socket::family);
+    found.is_some_and(|found| found.is_ok_and(|found| found != family))
+}
+
+/// Asks a caller's socket. `None`: its owner cannot be asked.
+fn asked<T>(person: &Person, number: u64, ask: fn(BorrowedFd<'_>) -> io::Result<T>) -> Option<io::Result<T>> {
+    let process = process::pidfd_open(Pid(i32::try_from(person.outside).ok()?)).ok()?;
     let Ok(number) = i32::try_from(number & 0xffff_ffff) else {
-        return true;
+        return Some(Err(io::Error::from_raw_os_error(libc::EBADF)));
     };
-    let kind = process::pidfd_getfd(process.as_fd(), number).and_then(|socket| socket::kind(socket.as_fd()));
-    kind.is_err_and(|error| matches!(error.raw_os_error(), Some(libc::EBADF | libc::ENOTSOCK)))
+    Some(process::pidfd_getfd(process.as_fd(), number).and_then(|socket| ask(socket.as_fd())))
 }
 
 impl Borrowed {

@@ -1,7 +1,7 @@
 //! Limits that a call runs into: the number of open files, and the private space.
 //!
-//! What a call returns nobody is told, so it is looked whether there is room before it goes on. A look is dear, and a process
-//! can only fill its table by opening files: so the fuller it was found, the sooner it is looked at again.
+//! What a call returns nobody is told, so it is looked whether there is room before it goes on. A look is dear: the fuller a
+//! table was found, the sooner it is looked at again, and soon in any case, since other threads, sockets and pipes fill it, too.
 //! INVARIANT (bounded): `MOST` threads are remembered.
 
 use std::collections::HashMap;
@@ -13,6 +13,8 @@ use crate::sys::limits::Resource;
 use crate::sys::look;
 
 const MOST: usize = 1024;
+/// Opens of a thread between two looks at most.
+const SELDOM: u64 = 16;
 
 /// Open files of the sandbox's processes.
 #[derive(Debug, Default)]
@@ -40,14 +42,13 @@ impl Files {
         if self.left.len() >= MOST {
             self.left.clear();
         }
-        let left = self.left.entry(thread).or_insert(limit / 8);
+        let left = self.left.entry(thread).or_insert(SELDOM.min(limit / 8));
         if *left > 0 {
             *left -= 1;
             return false;
         }
         let open = fs::metadata(format!("/proc/{thread}/fd")).map_or(0, |dir| dir.len());
-        // Other threads open files, too.
-        *left = limit.saturating_sub(open) / 8;
+        *left = SELDOM.min(limit.saturating_sub(open) / 8);
         open >= limit
     }
 }

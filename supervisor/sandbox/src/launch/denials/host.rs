@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::inside::held;
+use super::grounds::held;
 use super::interpreter::{self, LEVELS, Needed};
 use super::thing::Thing;
 use super::tree::without_dots;
@@ -24,6 +24,9 @@ use crate::sys::process;
 const SERVED: &[&str] = &[
     "autofs", "nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "afs", "fuse", "fuseblk",
 ];
+
+/// The kernel's bound on a name.
+const NAME_MAX: usize = 255;
 
 #[derive(Debug)]
 pub(super) struct Host {
@@ -139,7 +142,8 @@ impl Host {
             Want::List => kind == Some(libc::S_IFDIR) && may(libc::R_OK),
             Want::Enter => kind == Some(libc::S_IFDIR) && may(libc::X_OK),
             Want::Execute => self.program(path).is_some_and(|program| self.starts(program.as_fd())),
-            Want::Look(Look::There) => found.is_some(),
+            Want::Look(Look::There | Look::Named) => found.is_some(),
+            Want::Look(Look::Link) => kind == Some(libc::S_IFLNK),
             Want::Look(Look::Directory) => kind == Some(libc::S_IFDIR),
             Want::Look(Look::May(mode)) => may(mode.into()),
             Want::Connect => kind == Some(libc::S_IFSOCK) && may(libc::W_OK),
@@ -182,6 +186,11 @@ impl Host {
             self.caller.user == 0
         };
         may && (part != Part::NoAttribute || look::has_attribute(handle.as_fd(), name))
+    }
+
+    pub(super) fn has_attribute(&self, path: &Path, name: &CStr, last: Last) -> bool {
+        let handle = self.there(path, last);
+        handle.is_some_and(|handle| look::has_attribute(handle.as_fd(), name))
     }
 
     /// What lies at a name.
@@ -235,6 +244,9 @@ impl Host {
 
     /// Can a name be made here, or taken from what has it now?
     fn takes(&self, path: &Path, old: Option<&Facts>) -> bool {
+        if path.file_name().is_some_and(|name| name.len() > NAME_MAX) {
+            return false;
+        }
         let above = path.parent().and_then(|dir| self.there(dir, Last::Follow));
         above.is_some_and(|dir| {
             // In a sticky directory others' names stay.

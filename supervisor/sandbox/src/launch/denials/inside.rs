@@ -6,20 +6,24 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::foreign::Foreign;
 use super::gone::Gone;
+use super::grounds::{bound, covered, held, lies_in, writable};
 use super::row::Because;
 use super::thing::Thing;
 use super::tree::{Found, Place, Tree, has_dots, without_dots};
-use super::want::{Part, Want};
-use crate::plan::{Access, Containment, MountStep, SandboxPlan};
+use super::want::{Look, Part, Want};
+use crate::plan::SandboxPlan;
 use crate::sys::landlock::{self, EXECUTE, READ_DIR, READ_FILE, TRUNCATE, WRITE_FILE};
 use crate::sys::look::{self, Facts, Last};
 
 const REMOVE_FILE: u64 = 1 << 5;
 const MAKE_REG: u64 = 1 << 8;
+
+const MAY_WRITE: u32 = libc::W_OK as u32;
+const MAY_EXECUTE: u32 = libc::X_OK as u32;
 
 /// What would become of a call.
 #[derive(Debug, PartialEq, Eq)]
@@ -46,28 +50,26 @@ pub(super) struct Inside<'a> {
     /// Names that are there only so that nobody can make them.
     placeholders: BTreeSet<PathBuf>,
     covered: BTreeSet<&'a Path>,
+    /// Tops of what is granted.
+    bound: BTreeSet<&'a Path>,
     /// The right to shorten a file, if Landlock knows one here. Linux 6.2.
     shorten: u64,
     gone: RefCell<Gone>,
+    foreign: Foreign<'a>,
 }
 
 impl<'a> Inside<'a> {
     pub(super) fn new(root: OwnedFd, plan: &'a SandboxPlan) -> Self {
-        let covered = |step: &'a MountStep| {
-            if let MountStep::Hide { at, .. } = step {
-                Some(at.as_path())
-            } else {
-                None
-            }
-        };
         Self {
             tree: Tree::new(root),
             plan,
             writable: writable(plan),
             placeholders: held(plan),
-            covered: plan.mounts.iter().filter_map(covered).collect(),
+            covered: covered(plan),
+            bound: bound(plan),
             shorten: landlock::handled_fs(landlock::abi()) & TRUNCATE,
             gone: RefCell::default(),
+            foreign: Foreign::new(&plan.identity),
         }
     }
 
@@ -130,7 +132,7 @@ impl<'a> Inside<'a> {
             return true;
         }
         let facts = look::facts(handle.as_fd());
-        facts.is_ok_and(|facts| !is_mask(&facts) && !self.is_foreign(&facts, 4))
+        facts.is_ok_and(|facts| !self.is_mask(path, &facts) && !self.foreign.is(&facts, 4)) && !self.is_shut_off(path)
     }
 
     fn judge_found(&self, asked: &Path, found: Found, want: Want) -> Judgement {
@@ -149,7 +151,7 @@ impl<'a> Inside<'a> {
             };
         }
         if self.is_covered(&found) {
-            return if matches!(want, Want::Look(_)) {
+            return if matches!(want, Want::Look(look) if look != Look::Named) {
                 PASSES
             } else {
                 no(found.path, Because::Covered)
@@ -168,6 +170,7 @@ impl<'a> Inside<'a> {
             Want::Write | Want::WriteOrMake => WRITE_FILE,
             Want::Execute => EXECUTE | READ_FILE,
             Want::Change(Part::Length) if is_file => self.shorten,
+            Want::Look(Look::Named) if is_file => READ_FILE,
             Want::Change(_)
             | Want::Enter
             | Want::MakeIn
@@ -178,6 +181,17 @@ impl<'a> Inside<'a> {
             | Want::Replace(_)
             | Want::Remove(_) => 0,
         };
+        let asks = if let Want::Look(Look::May(mode)) = want {
+            mode.into()
+        } else {
+            0
+        };
+        if asks & MAY_WRITE != 0 && found.mount.read_only && (is_file || is_dir) {
+            return no(found.path, Because::ReadOnly);
+        }
+        if asks & MAY_EXECUTE != 0 && found.mount.no_exec && is_file {
+            return no(found.path, Because::NotGranted);
+        }
         let writes = changes || matches!(want, Want::Write | Want::WriteOrMake);
         if writes && is_dir && !changes {
             return PASSES;
@@ -196,17 +210,22 @@ impl<'a> Inside<'a> {
             Want::Write | Want::WriteOrMake => 2,
             Want::Execute => 1,
             Want::Enter if is_dir => 1,
+            Want::Look(_) => asks,
             Want::Change(_)
             | Want::Enter
             | Want::MakeIn
-            | Want::Look(_)
             | Want::Connect
             | Want::Make
             | Want::MakeDir
             | Want::Replace(_)
             | Want::Remove(_) => 0,
         };
-        if self.is_foreign(&found.facts, mode) {
+        let kept = if let Want::Change(part) = want {
+            self.foreign.keeps(part, &found.facts)
+        } else {
+            self.foreign.is(&found.facts, mode)
+        };
+        if kept || self.is_shut_off(&found.path) {
             return no(found.path, Because::Owner);
         }
         Judgement::Passes { lasting }
@@ -273,8 +292,10 @@ impl<'a> Inside<'a> {
         } else {
             MAKE_REG
         };
+        let sticks = || there.is_some_and(|old| self.foreign.sticks(&above.facts, &old.facts));
         match self.against_entry(&above, right) {
             Some(because) => refused(full, because, lasting),
+            None if sticks() => refused(full, Because::Owner, lasting),
             None => Judgement::Passes { lasting },
         }
     }
@@ -287,7 +308,7 @@ impl<'a> Inside<'a> {
             Some(Because::ReadOnly)
         } else if self.lacks(&dir.path, right) {
             Some(Because::NotGranted)
-        } else if self.is_foreign(&dir.facts, 3) {
+        } else if self.foreign.is(&dir.facts, 3) || self.is_shut_off(&dir.path) {
             Some(Because::Owner)
         } else {
             None
@@ -296,7 +317,12 @@ impl<'a> Inside<'a> {
 
     fn is_covered(&self, found: &Found) -> bool {
         // A name that a pattern covers was covered when it appeared.
-        is_mask(&found.facts) || self.covered.contains(found.path.as_path())
+        self.is_mask(&found.path, &found.facts) || self.covered.contains(found.path.as_path())
+    }
+
+    /// Nobody can open it: something of ours that covers what lies below. What is granted and closed is not ours.
+    fn is_mask(&self, path: &Path, facts: &Facts) -> bool {
+        facts.is_mount && facts.mode & 0o7777 == 0 && !self.bound.contains(path)
     }
 
     fn lacks(&self, path: &Path, rights: u64) -> bool {
@@ -311,20 +337,9 @@ impl<'a> Inside<'a> {
         rights & !given != 0
     }
 
-    /// Root's sandbox runs as somebody else: what root may do, that user may not.
-    fn is_foreign(&self, facts: &Facts, mode: u32) -> bool {
-        let identity = &self.plan.identity;
-        if !identity.from_root {
-            return false;
-        }
-        let shift = if facts.uid == identity.uid {
-            6
-        } else if facts.gid == identity.gid {
-            3
-        } else {
-            0
-        };
-        (facts.mode >> shift) & mode != mode
+    fn is_shut_off(&self, path: &Path) -> bool {
+        let look = |dir: &Path| look::facts(self.tree.plainly(dir).ok()?.as_fd()).ok();
+        self.foreign.is_shut_off(path, look)
     }
 
     /// Can nothing inside make this path lead elsewhere?
@@ -334,49 +349,6 @@ impl<'a> Inside<'a> {
     }
 }
 
-/// Names that are taken while the run lasts, and are not there without it.
-pub(super) fn held(plan: &SandboxPlan) -> BTreeSet<PathBuf> {
-    plan.placeholders.iter().map(|p| p.dir.join(&p.name)).collect()
-}
-
 fn refused(path: PathBuf, because: Because, lasting: bool) -> Judgement {
     Judgement::Refused { path, because, lasting }
-}
-
-/// Nobody can open it: something of ours that covers what lies below.
-fn is_mask(facts: &Facts) -> bool {
-    facts.is_mount && facts.mode & 0o7777 == 0
-}
-
-/// `Path::starts_with` by bytes, for paths without `//`: asked a dozen times for each call. More than it covers is not granted.
-fn lies_in(path: &Path, tree: &Path) -> bool {
-    let (path, tree) = (path.as_os_str().as_bytes(), tree.as_os_str().as_bytes());
-    let rest = path.strip_prefix(tree);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/") || tree == b"/")
-}
-
-/// Where the command can change what names lead to.
-fn writable(plan: &SandboxPlan) -> Vec<&Path> {
-    if plan.containment != Containment::Namespaces {
-        return vec![Path::new("/")];
-    }
-    plan.mounts
-        .iter()
-        .filter_map(|step| {
-            if let MountStep::Bind {
-                at,
-                access: Access::ReadWrite,
-                ..
-            }
-            | MountStep::Private { at, .. }
-            | MountStep::Compose { at, .. }
-            | MountStep::Proc { at }
-            | MountStep::Devpts { at } = step
-            {
-                Some(at.as_path())
-            } else {
-                None
-            }
-        })
-        .collect()
 }

@@ -59,7 +59,7 @@ impl Listener<'_> {
             Some(Address::File(path)) => {
                 let path = arguments::absolute(notice, None, path);
                 let foreseen = path.and_then(|path| self.foresee(notice, path, Want::Connect, Last::Follow));
-                let foreseen = foreseen.filter(|_| self.has_socket(notice));
+                let foreseen = foreseen.filter(|_| self.has_unix_socket(notice));
                 self.conclude(notice, call, foreseen.into_iter().collect(), None)
             }
             Some(Address::Abstract(socket)) => self.connect_abstract(notice, call, socket),
@@ -133,6 +133,7 @@ impl Listener<'_> {
             Some(Address::File(path)) => {
                 let path = arguments::absolute(notice, None, path);
                 let foreseen = path.and_then(|path| self.foresee(notice, path, Want::Make, Last::Itself));
+                let foreseen = foreseen.filter(|_| self.has_unix_socket(notice));
                 return self.conclude(notice, call, foreseen.into_iter().collect(), None);
             }
             Some(Address::Abstract(socket)) if self.bound.names.len() < MOST_NAMES => {
@@ -174,6 +175,13 @@ impl Listener<'_> {
     fn has_socket(&mut self, notice: &Notice) -> bool {
         let [number, ..] = notice.args;
         !clients::is_no_socket(&self.people.who(notice.pid), number)
+    }
+
+    /// The same, and one that takes the name of a file.
+    fn has_unix_socket(&mut self, notice: &Notice) -> bool {
+        let [number, ..] = notice.args;
+        let person = self.people.who(notice.pid);
+        !clients::is_no_socket(&person, number) && !clients::is_of_another_family(&person, number, libc::AF_UNIX)
     }
 
     fn has_resolver(&self) -> bool {

@@ -44,6 +44,10 @@ pub(super) enum Want {
 pub(super) enum Look {
     There,
     Directory,
+    /// Where a link leads.
+    Link,
+    /// What gets a second name.
+    Named,
     /// Whether it may be read, written or executed: `R_OK` and its kin.
     May(u8),
 }
@@ -106,6 +110,8 @@ impl Want {
             Self::Execute => b'x',
             Self::Look(Look::There) => b'l',
             Self::Look(Look::Directory) => b'D',
+            Self::Look(Look::Link) => b'k',
+            Self::Look(Look::Named) => b'n',
             Self::Look(Look::May(mode)) => b'0' + mode,
             Self::Connect => b's',
         }
@@ -218,10 +224,11 @@ pub(super) fn of(act: Act, args: &[u64; 6]) -> [Option<(Want, Last)>; 2] {
                 Some((Want::Replace(over), Last::Itself)),
             ]
         }
-        Act::Link => [
-            Some((Want::Look(Look::There), Last::Itself)),
-            Some((Want::Make, Last::Itself)),
-        ],
+        Act::Link { flags } => {
+            let follows = flags.is_some_and(|flags| word(args, flags) & libc::AT_SYMLINK_FOLLOW as u32 != 0);
+            let last = if follows { Last::Follow } else { Last::Itself };
+            [Some((Want::Look(Look::Named), last)), Some((Want::Make, Last::Itself))]
+        }
         Act::Change { what, flags } => {
             let last = last(flags, libc::AT_SYMLINK_NOFOLLOW as u32, args);
             [Some((Want::Change(part(what, args)), last)), None]
@@ -236,7 +243,12 @@ pub(super) fn of(act: Act, args: &[u64; 6]) -> [Option<(Want, Last)>; 2] {
             let last = last(flags, libc::AT_SYMLINK_NOFOLLOW as u32, args);
             [Some((Want::Look(look), last)), None]
         }
-        Act::LookItself => [Some((Want::Look(Look::There), Last::Itself)), None],
+        Act::ReadLink => [Some((Want::Look(Look::Link), Last::Itself)), None],
+        Act::LookAttribute { flags, .. } => {
+            let last = last(flags, libc::AT_SYMLINK_NOFOLLOW as u32, args);
+            [Some((Want::Look(Look::There), last)), None]
+        }
+        Act::LookItself | Act::LookAttributeItself { .. } => [Some((Want::Look(Look::There), Last::Itself)), None],
         Act::Watch { flags } => {
             let last = last(Some(flags), libc::IN_DONT_FOLLOW, args);
             [Some((Want::Look(Look::May(libc::R_OK as u8)), last)), None]
@@ -289,6 +301,7 @@ fn part(change: Change, args: &[u64; 6]) -> Part {
 pub(super) fn attribute(act: Act) -> Option<u8> {
     let what = match act {
         Act::Change { what, .. } | Act::ChangeItself(what) => what,
+        Act::LookAttribute { name, .. } | Act::LookAttributeItself { name } => return Some(name),
         Act::Open { .. }
         | Act::Create
         | Act::Execute
@@ -298,10 +311,11 @@ pub(super) fn attribute(act: Act) -> Option<u8> {
         | Act::Make
         | Act::MakeDir
         | Act::Rename { .. }
-        | Act::Link
+        | Act::Link { .. }
         | Act::Enter
         | Act::Look { .. }
         | Act::LookItself
+        | Act::ReadLink
         | Act::Watch { .. } => return None,
     };
     match what {

@@ -122,8 +122,13 @@ fn looks_follow_links_unless_told_otherwise() {
     for call in ["stat", "statfs", "getxattr", "listxattr"] {
         assert_eq!(looked(call, [0; 6]), there(Last::Follow), "{call}");
     }
-    for call in ["lstat", "readlink", "readlinkat", "lgetxattr", "llistxattr"] {
+    for call in ["lstat", "lgetxattr", "llistxattr"] {
         assert_eq!(looked(call, [0; 6]), there(Last::Itself), "{call}");
+    }
+    // Only a link leads anywhere.
+    for call in ["readlink", "readlinkat"] {
+        let link = Some((Want::Look(Look::Link), Last::Itself));
+        assert_eq!(looked(call, [0; 6]), link, "{call}");
     }
     for (call, arg) in [("newfstatat", 3), ("statx", 2), ("faccessat2", 3)] {
         let mut args = [0; 6];
