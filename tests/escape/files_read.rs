@@ -21,6 +21,20 @@ fn linked(path: &'static str, given: fn(&World)) -> Attempt {
     reading(path).given(given).env("HOME", "@PROJECT")
 }
 
+/// The home lies in the project, and the host makes or replaces a secret while the command runs.
+fn later(host: &'static str, script: &'static str) -> Attempt {
+    attempt(script, Leak::Secret)
+        .secret_at("@OUT/secret")
+        .given(|w| {
+            w.dir("@PROJECT/h");
+        })
+        .env("HOME", "@PROJECT/h")
+        .meanwhile(move |w| {
+            w.host_does(host);
+            w.settle();
+        })
+}
+
 /// The attack says whether the thing is there.
 fn sensing(script: &'static str) -> Attempt {
     attempt(script, Leak::Claimed)
@@ -119,6 +133,21 @@ claims! {
         linked("@PROJECT/cfg/gh/hosts.yml", |w| w.link("cfg", "@PROJECT/.config")),
     forge_token_in_a_project_that_is_the_configuration_is_not_readable =>
         reading("@OUT/.config/gh/hosts.yml").cwd("@OUT/.config").env("HOME", "@OUT"),
+    login_that_the_host_replaces_in_a_home_stays_hidden => later(
+        "cp @OUT/secret @PROJECT/h/n; mv -f @PROJECT/h/n @PROJECT/h/.netrc", "cat h/.netrc").file("@PROJECT/h/.netrc", "old\n"),
+    login_that_the_host_replaces_in_a_writable_home_stays_hidden => later(
+        "cp @OUT/secret @PROJECT/h/n; mv -f @PROJECT/h/n @PROJECT/h/.config/containers/auth.json", "cat h/.config/containers/auth.json")
+        .file("@PROJECT/h/.config/containers/auth.json", "old\n").workspace(),
+    login_that_the_host_replaces_behind_a_link_stays_hidden => later(
+        "cp @OUT/secret @PROJECT/h/n; mv -f @PROJECT/h/n @PROJECT/h/store/netrc", "cat h/.netrc h/store/netrc")
+        .file("@PROJECT/h/store/netrc", "old\n").given(|w| w.link("store/netrc", "@PROJECT/h/.netrc")),
+    forge_token_that_the_host_makes_in_a_home_is_hidden => later(
+        "mkdir -p @PROJECT/h/.config/gh; cp @OUT/secret @PROJECT/h/.config/gh/hosts.yml", "cat h/.config/gh/hosts.yml"),
+    forge_token_that_the_host_makes_anew_in_a_writable_home_stays_hidden => later(
+        "rm -r @PROJECT/h/.config/gh; mkdir @PROJECT/h/.config/gh; cp @OUT/secret @PROJECT/h/.config/gh/hosts.yml", "cat h/.config/gh/hosts.yml")
+        .file("@PROJECT/h/.config/gh/hosts.yml", "old\n").workspace(),
+    wallet_that_the_host_makes_in_a_writable_home_is_hidden => later(
+        "mkdir -p @PROJECT/h/.electrum/wallets; cp @OUT/secret @PROJECT/h/.electrum/wallets/one", "cat h/.electrum/wallets/one").workspace(),
 
     names_in_ssh_directory_are_not_listed => naming("@HOME/.ssh", "ls -a @HOME/.ssh"),
     names_beside_the_project_are_not_listed => naming("@HOME", "ls -a @HOME"),
