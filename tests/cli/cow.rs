@@ -313,6 +313,17 @@ claims! {
         assert_eq!(at.host("cat file"), "mine\n");
     }
 
+    fn the_configuration_of_a_new_bare_repository_is_named_first(at) {
+        let half = "mkdir -p half/objects other; echo '[core]' > half/config; echo ../half > other/commondir; echo ref: refs/heads/main > other/HEAD";
+        cow(at, "workspace", &format!("git init -q --bare b2; git -C b2 config core.fsmonitor ./evil; echo x > config; {half}"));
+        let diff = at.seen(["runs", "diff", "--names", "latest"]).stdout;
+        let told: Vec<&str> = diff.lines().filter(|line| line.contains("tells git")).collect();
+        for name in ["b2/config", "half/config", "other/commondir"] {
+            assert!(told.iter().any(|line| line.contains(name)), "`{name}`: {diff}");
+        }
+        assert!(!told.iter().any(|line| line.contains(" config")), "{diff}");
+    }
+
     fn a_denied_name_that_the_host_makes_meanwhile_is_covered_or_told(at) {
         at.world.dir("@PROJECT/sub");
         at.world.file("@OUT/deny.yml", "extends: workspace\nfs: {deny: ['**/.env']}\n");

@@ -93,6 +93,28 @@ claims! {
         assert_eq!((seen.status, &report["workspace"]["uncommitted"]), (0, &json!(true)), "{}", seen.stderr);
     }
 
+    fn a_pipe_in_the_git_directory_is_refused_by_name(at) {
+        at.host(REPOSITORY);
+        let run = ["run", "--policy", "workspace", "--workspace", "worktree", "--", "echo", "started"];
+        for name in ["info/attributes", "info/exclude", "packed-refs"] {
+            at.host(&format!("mkdir -p .git/info; rm -f .git/{name}"));
+            let seen = at.run("workspace", &format!("mkfifo .git/{name}"));
+            assert_eq!(seen.status, 0, "{}", seen.stderr);
+            let began = Instant::now();
+            at.is_refused(&run, &[&format!(".git/{name}"), "not a file", "remove it"]);
+            assert!(began.elapsed() < Duration::from_secs(20), "{name}: {:?}", began.elapsed());
+            at.host(&format!("rm .git/{name}"));
+        }
+        let (seen, _) = worktree(at, "workspace", "cat file");
+        assert_eq!((seen.status, seen.stdout.as_str()), (0, "one\n"), "{}", seen.stderr);
+    }
+
+    fn a_pipe_in_place_of_a_branch_is_told_for_what_it_is(at) {
+        at.host(REPOSITORY);
+        at.host("rm .git/refs/heads/main; mkfifo .git/refs/heads/main");
+        at.is_refused(&["run", "--policy", "workspace", "--workspace", "worktree", "--", "echo", "started"], &["a pipe", "find . -type p"]);
+    }
+
     fn restricted_may_write_the_worktree_too(at) {
         at.host(REPOSITORY);
         let (seen, report) = worktree(at, "restricted", COMMIT);

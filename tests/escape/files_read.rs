@@ -21,6 +21,20 @@ fn linked(path: &'static str, given: fn(&World)) -> Attempt {
     reading(path).given(given).env("HOME", "@PROJECT")
 }
 
+/// The home lies in the project, and the host makes or replaces a secret while the command runs.
+fn later(host: &'static str, script: &'static str) -> Attempt {
+    attempt(script, Leak::Secret)
+        .secret_at("@OUT/secret")
+        .given(|w| {
+            w.dir("@PROJECT/h");
+        })
+        .env("HOME", "@PROJECT/h")
+        .meanwhile(move |w| {
+            w.host_does(host);
+            w.settle();
+        })
+}
+
 /// The attack says whether the thing is there.
 fn sensing(script: &'static str) -> Attempt {
     attempt(script, Leak::Claimed)
@@ -66,6 +80,19 @@ claims! {
     npm_token_beside_global_programs_is_not_readable_under_workspace => reading("@HOME/.npm-global/etc/npmrc").workspace(),
     pip_password_of_a_python_version_is_not_readable_under_workspace => reading("@HOME/.pyenv/versions/3.13/pip.conf").workspace(),
     conda_token_of_an_environment_is_not_readable_under_workspace => reading("@HOME/miniconda3/envs/one/.condarc").workspace(),
+    conda_channels_of_an_environment_are_not_readable_under_workspace =>
+        reading("@HOME/miniconda3/envs/one/condarc.d/one.yml").workspace(),
+    npm_token_of_conda_is_not_readable_under_workspace => reading("@HOME/miniconda3/etc/npmrc").workspace(),
+    npm_token_of_proto_is_not_readable_under_workspace => reading("@HOME/.proto/tools/node/22.1.0/etc/npmrc").workspace(),
+    token_of_pnpm_is_not_readable_under_workspace => reading("@HOME/.local/share/pnpm/rc").workspace(),
+    npm_token_beside_programs_of_pnpm_is_not_readable_under_workspace => reading("@HOME/.local/share/pnpm/global/5/.npmrc").workspace(),
+    token_of_bun_is_not_readable_under_workspace => reading("@HOME/.bun/install/global/bunfig.toml").workspace(),
+    pip_password_of_an_environment_is_not_readable_under_workspace => reading("@HOME/.pyenv/versions/3.13/envs/one/pip.conf").workspace(),
+    pip_password_of_asdf_is_not_readable_under_workspace => reading("@HOME/.asdf/installs/python/3.13/pip.conf").workspace(),
+    pip_password_of_mise_is_not_readable_under_workspace => reading("@HOME/.local/share/mise/installs/python/3.13/pip.conf").workspace(),
+    pip_password_of_uv_is_not_readable_under_workspace => reading("@HOME/.local/share/uv/python/cpython-3.13/pip.conf").workspace(),
+    pip_password_of_pipx_is_not_readable_under_workspace => reading("@HOME/.local/share/pipx/venvs/one/pip.conf").workspace(),
+    pip_password_of_poetry_is_not_readable_under_workspace => reading("@HOME/.local/share/pypoetry/venv/pip.conf").workspace(),
     opam_token_is_not_readable_under_workspace => reading("@HOME/.opam/plugins/opam-publish/me.token").workspace(),
     container_login_is_not_readable_in_a_home =>
         reading("@OUT/.config/containers/auth.json").cwd("@OUT").env("HOME", "@OUT"),
@@ -119,6 +146,21 @@ claims! {
         linked("@PROJECT/cfg/gh/hosts.yml", |w| w.link("cfg", "@PROJECT/.config")),
     forge_token_in_a_project_that_is_the_configuration_is_not_readable =>
         reading("@OUT/.config/gh/hosts.yml").cwd("@OUT/.config").env("HOME", "@OUT"),
+    login_that_the_host_replaces_in_a_home_stays_hidden => later(
+        "cp @OUT/secret @PROJECT/h/n; mv -f @PROJECT/h/n @PROJECT/h/.netrc", "cat h/.netrc").file("@PROJECT/h/.netrc", "old\n"),
+    login_that_the_host_replaces_in_a_writable_home_stays_hidden => later(
+        "cp @OUT/secret @PROJECT/h/n; mv -f @PROJECT/h/n @PROJECT/h/.config/containers/auth.json", "cat h/.config/containers/auth.json")
+        .file("@PROJECT/h/.config/containers/auth.json", "old\n").workspace(),
+    login_that_the_host_replaces_behind_a_link_stays_hidden => later(
+        "cp @OUT/secret @PROJECT/h/n; mv -f @PROJECT/h/n @PROJECT/h/store/netrc", "cat h/.netrc h/store/netrc")
+        .file("@PROJECT/h/store/netrc", "old\n").given(|w| w.link("store/netrc", "@PROJECT/h/.netrc")),
+    forge_token_that_the_host_makes_in_a_home_is_hidden => later(
+        "mkdir -p @PROJECT/h/.config/gh; cp @OUT/secret @PROJECT/h/.config/gh/hosts.yml", "cat h/.config/gh/hosts.yml"),
+    forge_token_that_the_host_makes_anew_in_a_writable_home_stays_hidden => later(
+        "rm -r @PROJECT/h/.config/gh; mkdir @PROJECT/h/.config/gh; cp @OUT/secret @PROJECT/h/.config/gh/hosts.yml", "cat h/.config/gh/hosts.yml")
+        .file("@PROJECT/h/.config/gh/hosts.yml", "old\n").workspace(),
+    wallet_that_the_host_makes_in_a_writable_home_is_hidden => later(
+        "mkdir -p @PROJECT/h/.electrum/wallets; cp @OUT/secret @PROJECT/h/.electrum/wallets/one", "cat h/.electrum/wallets/one").workspace(),
 
     names_in_ssh_directory_are_not_listed => naming("@HOME/.ssh", "ls -a @HOME/.ssh"),
     names_beside_the_project_are_not_listed => naming("@HOME", "ls -a @HOME"),

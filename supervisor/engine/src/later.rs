@@ -74,6 +74,12 @@ impl Later<'_> {
         by_git(inside).is_some() || (named && kind != FileKind::Dir)
     }
 
+    /// What a file tells git if its directory is a repository without a checkout, of any name.
+    pub(crate) fn told_if_bare(path: &Path) -> Option<&'static str> {
+        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+        GIT_READS.contains(&name.as_str()).then_some(GIT_TOLD)
+    }
+
     /// A link in a git directory, or one that leads there: git, or whoever writes to it, would write elsewhere than it seems. Not so
     /// the name of a branch, which git reads by its text.
     pub(crate) fn is_link_in_git(link: &Path, target: &Path) -> bool {

@@ -8,7 +8,7 @@ use glee_policy::hint;
 use glee_policy::resolved::{Deny, FsAccess, Grant, ResolvedPolicy};
 use glee_sandbox::answer::{self, Answer, Look, OnHost, Presence, Reason, Seen, Use};
 use glee_sandbox::plan::{MountStep, SandboxPlan};
-use glee_sandbox::survey::{KEY_FILE, private_dirs};
+use glee_sandbox::survey::{KEY_FILE, OF_A_HOME, private_dirs};
 use glee_sandbox::sys::path::is_writable;
 
 use super::{Explained, place};
@@ -111,7 +111,7 @@ impl About<'_> {
                 }
                 None => {
                     said.clause.clone_from(clause);
-                    said
+                    said.hint(self.grant().filter(|_| clause == OF_A_HOME))
                 }
             },
             Reason::Held { at } | Reason::Protected { at } => match self.policy.denied_by(at) {
@@ -209,7 +209,7 @@ impl About<'_> {
             clause.to_owned()
         } else {
             said.hint = self.grant();
-            "keys, tokens and histories of a home directory stay hidden when it is the project".to_owned()
+            OF_A_HOME.to_owned()
         };
         said
     }

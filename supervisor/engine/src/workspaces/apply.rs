@@ -100,7 +100,19 @@ pub fn judge(harvest: &Harvest, change: &Change) -> Verdict {
         mode,
         target,
     };
-    later.judge(&found)
+    let verdict = later.judge(&found);
+    match Later::told_if_bare(&path) {
+        Some(reason) if verdict == Verdict::Plain && makes_bare(harvest, change) => Verdict::Executes(reason),
+        Some(_) | None => verdict,
+    }
+}
+
+/// Does it lie beside what makes a git directory of any directory? With a `commondir`, half of it is elsewhere.
+fn makes_bare(harvest: &Harvest, change: &Change) -> bool {
+    let is_file = change.now.is_some() && !is_dir(&change.now);
+    let comes = |name: &str| harvest.at(change.outside, &change.path().with_file_name(name));
+    let beside = ["HEAD", "objects"].map(comes).into_iter().flatten();
+    is_file && beside.filter(|other| other.now.is_some()).count() > 0
 }
 
 /// Applies a result, or of it what lies at or below `only`.

@@ -114,6 +114,13 @@ impl Harvest {
         }
     }
 
+    /// What changed at this path of a tree.
+    fn at(&self, outside: Option<usize>, path: &Path) -> Option<&Change> {
+        let order = |change: &Change| (change.outside, change.path()).cmp(&(outside, path));
+        let found = self.changes.binary_search_by(order).ok()?;
+        self.changes.get(found)
+    }
+
     /// The whole path of a change.
     #[must_use]
     pub fn whole(&self, change: &Change) -> PathBuf {

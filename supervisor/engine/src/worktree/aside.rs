@@ -26,6 +26,8 @@ const MOST: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The status of what was not waited for any longer.
 const LATE: i32 = 124;
+const TOO_LATE: &str =
+    "git did not come to an end; a pipe where it expects a file would keep it waiting (find . -type p)";
 
 /// What to run, and where.
 #[derive(Debug)]
@@ -42,12 +44,10 @@ pub(super) struct Done {
 impl Done {
     /// Its first words of complaint.
     pub(super) fn said(&self, nothing: &str) -> String {
+        if self.is_late() {
+            return TOO_LATE.to_owned();
+        }
         let line = self.stderr.lines().find(|line| !line.trim().is_empty());
-        let nothing = if self.is_late() {
-            "git did not come to an end; a pipe where it expects a file would keep it waiting (find . -type p)"
-        } else {
-            nothing
-        };
         line.unwrap_or(nothing).chars().take(300).collect()
     }
 

@@ -37,6 +37,24 @@ const KNOWN: &str = "worktrees";
 /// A longer list of branches is not looked through: git itself finds the clash, in the sandbox.
 const PACKED: usize = 64 << 20;
 
+/// What git reads in its directory before and while it fills a worktree, and waits for if it is a pipe.
+const GIT_READS: &[&str] = &[
+    "HEAD",
+    "commondir",
+    "config",
+    "config.worktree",
+    "index",
+    "packed-refs",
+    "shallow",
+    "info/attributes",
+    "info/exclude",
+    "info/grafts",
+    "info/sparse-checkout",
+    "objects/info/alternates",
+    "objects/info/commit-graph",
+    "objects/pack/multi-pack-index",
+];
+
 #[derive(Debug, thiserror::Error)]
 pub enum WorktreeError {
     #[error("`{}` is not the top of a git working tree", .0.display())]
@@ -47,6 +65,8 @@ pub enum WorktreeError {
     UnknownStore(PathBuf),
     #[error("the repository of `{}` has a branch `glee`, so there can be none below that name", .0.display())]
     NameTaken(PathBuf),
+    #[error("git would read `{}` and wait for it: it is a pipe or a device, not a file", .0.display())]
+    NoFile(PathBuf),
     #[error("git cannot tell the last commit of `{}`: {said}", .project.display())]
     NoCommit { project: PathBuf, said: String },
     #[error("git cannot fill the worktree: {0}")]
@@ -69,6 +89,7 @@ impl WorktreeError {
             Self::Bare(_) => "a worktree is made of a checkout: run in one",
             Self::UnknownStore(_) => "`--workspace cow` works with any repository",
             Self::NameTaken(_) => "rename it: git branch -m glee other",
+            Self::NoFile(_) => "a command may have left it there: remove it",
             Self::NoCommit { .. } => "git must be installed, and the repository must have a commit",
             Self::Checkout(_) => "`--workspace cow` needs no checkout",
             Self::Nowhere => "set XDG_STATE_HOME to a directory of your own",
@@ -177,6 +198,10 @@ fn common_dir(project: &Path) -> Result<PathBuf, WorktreeError> {
     } else {
         return Err(WorktreeError::NoRepository(project.to_owned()));
     };
+    let waits = |path: &PathBuf| fs::metadata(path).is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
+    if let Some(path) = GIT_READS.iter().map(|name| common.join(name)).find(waits) {
+        return Err(WorktreeError::NoFile(path));
+    }
     if fs::symlink_metadata(common.join("reftable")).is_ok() {
         return Err(WorktreeError::UnknownStore(project.to_owned()));
     }

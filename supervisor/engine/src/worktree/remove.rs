@@ -20,8 +20,8 @@ const DEEPEST: usize = 256;
 /// Everything: the branch (if it still is where it began), the repository's part, the tree.
 pub(super) fn all(plot: &Plot) {
     let script = "git update-ref --no-deref -d \"refs/heads/$1\" \"$2\"";
-    let branch = path::open_dir_exact(&plot.tree())
-        .and_then(|_| Errand::shell("workspace", &plot.tree(), script, &[&plot.branch(), &plot.base]).run());
+    let errand = Errand::shell("workspace", &plot.tree(), script, &[&plot.branch(), &plot.base]).looks();
+    let branch = path::open_dir_exact(&plot.tree()).and_then(|_| errand.run());
     if !branch.is_ok_and(|done| done.status == 0) {
         // Nothing was in it: the branch is the file that was made for it.
         let _ = in_common(plot, Path::new("refs/heads/glee"), |dir| {

@@ -70,6 +70,8 @@ pub(super) struct Warden {
     dirs: BTreeMap<WatchId, PathBuf>,
     /// Full paths to be covered when they appear.
     names: BTreeMap<PathBuf, (Response, String)>,
+    /// Those of them that are protected, whether or not they are hidden as well.
+    protected: BTreeSet<PathBuf>,
     patterns: Vec<Pattern>,
     namespaces: Namespaces,
     appeared: Vec<Appeared>,
@@ -98,6 +100,7 @@ impl Warden {
             inotify: Inotify::new()?,
             dirs: BTreeMap::new(),
             names: BTreeMap::new(),
+            protected: BTreeSet::new(),
             patterns: Vec::new(),
             namespaces,
             appeared: Vec::new(),
@@ -110,6 +113,10 @@ impl Warden {
         };
         for watch in &plan.watches {
             warden.watch_above(&watch.path);
+            if watch.response == Response::Protect {
+                warden.protected.insert(watch.path.clone());
+            }
+            // What is to be hidden comes last, and counts.
             warden
                 .names
                 .insert(watch.path.clone(), (watch.response, watch.clause.clone()));
@@ -273,10 +280,9 @@ impl Warden {
             self.forget(&full);
         }
         // With a directory goes what lies in it.
-        let below = self.names.range(full.clone()..);
-        let gone = below.take_while(|(path, _)| path.starts_with(&full));
-        let protected = gone.filter(|(_, (response, _))| *response == Response::Protect);
-        self.lost.extend(protected.map(|(path, _)| path.clone()));
+        let below = self.protected.range(full.clone()..);
+        let gone = below.take_while(|path| path.starts_with(&full));
+        self.lost.extend(gone.cloned());
     }
 
     /// Covers `full` if a rule says so. True if it did.

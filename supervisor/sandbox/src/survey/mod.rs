@@ -37,7 +37,7 @@ pub use command::{FoundCommand, NotFound, find as find_command};
 pub use git::GitDir;
 pub(crate) use git::{common_dir_of, git_dir_of};
 pub use islands::{Island, IslandState};
-pub use secrets::SECRETS;
+pub use secrets::{OF_A_HOME, SECRETS};
 pub use system::{Entry, SystemPath};
 
 use crate::launch::placeholders;
@@ -247,8 +247,7 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         .into_iter()
         .filter(|path| !is_writable(path) && !is_named(path));
     let sockets = sockets.chain(pipes).collect();
-    let of_home = |home: &&Path| secrets::find([&project, setting.cwd], home, &cover);
-    denied.hidden.extend(homes.iter().flat_map(of_home));
+    secrets::find([&project, setting.cwd], &homes, &cover, &mut denied);
     for of_ours in [secrets::of_ours, secrets::keys] {
         let hidden = setting.state.and_then(|state| of_ours(state, policy, &cover));
         denied.hidden.extend(hidden);

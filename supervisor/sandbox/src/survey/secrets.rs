@@ -11,7 +11,12 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::grants::Cover;
 use glee_policy::resolved::{Isolation, Mode};
 
+use super::deny::Found;
 use super::{Hidden, kind, links};
+use crate::plan::{Response, Watch};
+
+/// What hides them.
+pub const OF_A_HOME: &str = "keys, tokens and histories of a home directory stay hidden when it is the project";
 
 /// Entries of one of these that are looked at for links.
 const ENTRIES: usize = 1024;
@@ -78,7 +83,7 @@ pub const SECRETS: &[&str] = &[
     ".env",
 ];
 
-/// More of the same, which is only hidden where it is: to plant one of these opens nothing, and programs make some of them at work.
+/// More of the same, which may be made: to plant one of these opens nothing. It is hidden from then on, as in every later run.
 const MORE: &[&str] = &[
     // Keys and passwords.
     ".age .config/age .config/keybase .config/Bitwarden .config/1Password .config/Yubico .putty .step .saml2aws .granted .awsvault",
@@ -136,16 +141,16 @@ pub(super) fn keys(state: &Path, policy: &ResolvedPolicy, cover: &Cover<'_>) -> 
     Some(Hidden::Present { path, kind })
 }
 
-/// Those that are there and that only the project's own grant would show, by every name: a link that ends in the project hides
-/// nothing if what it leads to can be read beside it. No link hides where the command works.
-pub(super) fn find([project, cwd]: [&Path; 2], home: &Path, cover: &Cover<'_>) -> Vec<Hidden> {
+/// Those that only the project's own grant would show, now and when the host makes or replaces one, by every name: a link that
+/// ends in the project hides nothing if what it leads to can be read beside it. No link hides where the command works.
+pub(super) fn find([project, cwd]: [&Path; 2], homes: &BTreeSet<&Path>, cover: &Cover<'_>, denied: &mut Found) {
     let by_the_project = |path: &PathBuf| cover.at(path).is_some_and(|(_, grant)| grant.path.as_path() == project);
     let here = |path: &PathBuf| path != project && path.starts_with(project);
     let more = MORE.iter().flat_map(|group| group.split_ascii_whitespace());
-    let names = SECRETS.iter().copied().chain(more);
-    let names = names.map(|name| home.join(name)).filter(here);
+    let names: Vec<&str> = SECRETS.iter().copied().chain(more).collect();
+    let names = homes.iter().flat_map(|home| names.iter().map(|name| home.join(name)));
     let mut places = BTreeSet::new();
-    for path in names.filter(by_the_project) {
+    for path in names.filter(here).filter(by_the_project) {
         let (plain, ends) = look(&path);
         places.extend(plain);
         places.extend(
@@ -153,12 +158,20 @@ pub(super) fn find([project, cwd]: [&Path; 2], home: &Path, cover: &Cover<'_>) -
                 .filter(|end| !cwd.starts_with(end) && by_the_project(end)),
         );
     }
-    let hidden = places.into_iter().filter_map(|path| {
-        let meta = std::fs::symlink_metadata(&path).ok()?;
-        let kind = kind(&meta);
-        Some(Hidden::Present { path, kind })
-    });
-    hidden.collect()
+    for path in places {
+        if let Ok(meta) = std::fs::symlink_metadata(&path) {
+            let kind = kind(&meta);
+            denied.hidden.push(Hidden::Present {
+                path: path.clone(),
+                kind,
+            });
+        }
+        denied.later.push(Watch {
+            path,
+            response: Response::Hide,
+            clause: OF_A_HOME.to_owned(),
+        });
+    }
 }
 
 /// Where a secret lies: at its name, unless a link leads there; and where links end that are on its way or in it.
