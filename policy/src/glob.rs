@@ -156,6 +156,13 @@ impl Glob {
         self.walk(dir).any(|alive| alive.more)
     }
 
+    /// Could a path whose last name is this one match? Tells most names apart without their path.
+    #[must_use]
+    pub fn can_end_in(&self, name: &OsStr) -> bool {
+        let may_end = |parts: &Vec<Part>| !matches!(parts.last(), Some(Part::Name(last)) if !name_matches(last, name));
+        self.alternatives.iter().any(may_end)
+    }
+
     /// How many names at the end of a path decide whether it matches; `None` if those above count as well. What lies below
     /// a match is not asked about.
     #[must_use]

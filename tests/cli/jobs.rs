@@ -36,6 +36,47 @@ t.type('\\x03'); t.see('ready> '); t.type('exit\\n'); t.end()
 ", "True\nTrue\n");
     }
 
+    fn names_stay_covered_while_the_supervisor_is_suspended(at) {
+        at_a_terminal(at, &[], "
+os.system('git init -q .')
+t = Terminal.shell()
+writes = '(for i in $(seq 100); do echo \"# evil\" >> .git/config; sleep 0.05; done) 2>/dev/null & sleep 0.7; kill -STOP $$; echo wo\"\"ken; kill $!'
+t.type(command('sh', '-c', writes) + '\\n'); t.see('Stopped'); t.see('ready> ')
+os.system('cp .git/config .git/new && mv .git/new .git/config'); time.sleep(1)
+print('evil' in open('.git/config').read())
+t.type('fg\\n'); t.see('woken'); t.see('ready> ')
+os.system('cp .git/config .git/new && mv .git/new .git/config'); print('evil' in open('.git/config').read())
+t.type('exit\\n'); t.end()
+", if std::env::var_os("GLEE_TESTS_BARE").is_some() { "True\nTrue\n" } else { "False\nFalse\n" });
+    }
+
+    fn names_stay_covered_after_a_suspension(at) {
+        at_a_terminal(at, &[], "
+os.system('git init -q .')
+t = Terminal.shell()
+t.type(command('sh', '-c', 'kill -STOP $$; echo wo\"\"ken; read line; echo \"# evil\" >> .git/config; echo do\"\"ne') + '\\n')
+t.see('Stopped'); t.see('ready> '); t.type('fg\\n'); t.see('woken')
+os.system('cp .git/config .git/new && mv .git/new .git/config'); time.sleep(0.5)
+t.type('go\\n'); t.see('done'); t.see('ready> '); print('evil' in open('.git/config').read())
+t.type('exit\\n'); t.end()
+", if std::env::var_os("GLEE_TESTS_BARE").is_some() { "True\n" } else { "False\n" });
+    }
+
+    fn a_suspended_supervisor_that_is_killed_leaves_nothing(at) {
+        let id = at.world.nonce();
+        let scenario = format!("
+t = Terminal.shell()
+t.type(command('sh', '-c', 'sleep 300 & kill -STOP $$; sleep 300', '{id}') + '\\n')
+t.see('Stopped'); t.see('ready> '); t.type('kill -9 %1\\n'); t.see('ready> ')
+time.sleep(0.5); t.type('echo go\"\"ne\\n'); t.see('gone'); t.see('ready> ')
+print('killed')
+# A shell that has not noticed yet wants to be told twice.
+t.type('exit\\nexit\\n'); t.end()
+");
+        at_a_terminal(at, &[], &scenario, "killed\n");
+        assert!(wait_until(Duration::from_secs(10), || carrying(id).is_empty()), "alive: {:?}", carrying(id));
+    }
+
     fn the_shell_has_its_own_modes_while_the_command_is_suspended(at) {
         at_a_terminal(at, &[], "
 t = Terminal.shell(); before = t.modes()

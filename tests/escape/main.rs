@@ -37,6 +37,7 @@ mod audit;
 mod command;
 mod copies;
 mod deny;
+mod deny_flood;
 mod deny_later;
 mod deny_places;
 mod egress;
@@ -76,6 +77,7 @@ const AREAS: &[(&str, &[&str])] = &[
     ("audit", audit::CLAIMS),
     ("copies", copies::CLAIMS),
     ("deny", deny::CLAIMS),
+    ("deny_flood", deny_flood::CLAIMS),
     ("deny_later", deny_later::CLAIMS),
     ("deny_places", deny_places::CLAIMS),
     ("environment", environment::CLAIMS),

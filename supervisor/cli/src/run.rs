@@ -79,6 +79,10 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
             "the process that answers for the system call filter died or got stuck, so the run was ended",
             Some("nothing was allowed because of it; `--no-denials` leaves it less to do"),
         ),
+        Some("warden") => print::error(
+            "names changed faster than those among them that must stay hidden or read-only could be covered, so the run was ended",
+            Some("the report's `appeared` says what was covered; `unwatched` where nobody could look"),
+        ),
         Some("deadline") | None => {}
         Some(cause) => print::note(&format!("the limit on {cause} was reached")),
     }

@@ -20,6 +20,8 @@ pub enum Cause {
     Deadline,
     /// Whoever answers the filter died or got stuck; the supervisor ended the run, or it was over and the notes are lost.
     Listener,
+    /// Names that must be covered came faster than they could be; the supervisor ended the run.
+    Warden,
 }
 
 /// From inside to the supervisor.
@@ -139,6 +141,7 @@ impl Report {
                     Some(Cause::Memory) => 1,
                     Some(Cause::Deadline) => 2,
                     Some(Cause::Listener) => 3,
+                    Some(Cause::Warden) => 4,
                 };
                 let mut bytes = vec![b'E', kind, cause];
                 bytes.extend(value.to_le_bytes());
@@ -195,6 +198,7 @@ impl Report {
                     Some(1) => Some(Cause::Memory),
                     Some(2) => Some(Cause::Deadline),
                     Some(3) => Some(Cause::Listener),
+                    Some(4) => Some(Cause::Warden),
                     Some(_) | None => return Err(malformed()),
                 };
                 Self::Ended { change, cause }

@@ -319,6 +319,7 @@ impl Report {
             Some(Cause::Memory) => Some("memory"),
             Some(Cause::Deadline) => Some("deadline"),
             Some(Cause::Listener) => Some("listener"),
+            Some(Cause::Warden) => Some("warden"),
             None if outcome.end == End::Timeout => Some("deadline"),
             None if outcome.out_of_memory => Some("memory"),
             None if outcome.out_of_pids => Some("pids"),

@@ -1,15 +1,17 @@
-//! Covers a path from inside the sandbox's mount namespace, in a short-lived process that enters it.
+//! Covers paths from inside the sandbox's mount namespace, in a short-lived process that enters it.
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use crate::plan::{Kind, Response, SandboxPlan};
+use crate::sys::dir::is_read_only;
 use crate::sys::mount::{self, NODEV, NOEXEC, NOSUID, RDONLY};
-use crate::sys::path;
 use crate::sys::process::{self, Pid, Side};
+use crate::sys::{fd, path};
 
 /// The namespaces of the sandbox, held open.
 #[derive(Debug)]
@@ -38,17 +40,38 @@ impl Namespaces {
         })
     }
 
-    /// Covers a path from inside, in a process made for it.
-    pub(super) fn cover(&self, full: &Path, response: Response) -> io::Result<()> {
+    /// The descriptors that must stay open.
+    pub(super) fn kept(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.user.iter().chain([&self.mount]).map(AsFd::as_fd)
+    }
+
+    /// Covers paths from inside, in a process made for it, until the time is over: what came of each, as far as it got.
+    pub(super) fn cover(&self, wanted: &[(&Path, Response, Tries)], end: Instant) -> io::Result<Vec<io::Result<()>>> {
+        let (read, write) = fd::pipe()?;
         match process::clone_into(0, None)? {
             Side::Child => {
-                let done = self.enter().and_then(|()| cover_here(full, response));
-                process::exit_now(i32::from(done.is_err()))
+                drop(read);
+                let inside = self.enter();
+                for (path, response, tries) in wanted {
+                    let entered = inside.as_ref().map_err(errno_of);
+                    let done = entered
+                        .and_then(|()| cover_as_often(path, *response, *tries).map_err(|error| errno_of(&error)));
+                    let word = done.err().unwrap_or(0);
+                    if fd::write(write.as_fd(), &[word]).is_err() || Instant::now() >= end {
+                        break;
+                    }
+                }
+                process::exit_now(0)
             }
-            Side::Parent { pid, .. } => match process::wait(pid.0, libc::__WALL)? {
-                Some((_, process::Change::Exited(0), _)) => Ok(()),
-                _ => Err(io::Error::from_raw_os_error(libc::EIO)),
-            },
+            Side::Parent { pid, .. } => {
+                drop(write);
+                let mut words = Vec::new();
+                // It ends by itself, and the pipe with it.
+                let heard = fs::File::from(read).read_to_end(&mut words);
+                process::wait(pid.0, libc::__WALL)?;
+                heard?;
+                Ok(words.into_iter().map(result_of).collect())
+            }
         }
     }
 
@@ -65,10 +88,46 @@ impl Namespaces {
     }
 }
 
+/// How often a name is tried that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tries {
+    Once,
+    /// A directory above it is moved to and fro: for a moment, in which it may come by.
+    Often,
+}
+
+/// How long that is.
+const MOMENT: Duration = Duration::from_millis(1);
+
+fn cover_as_often(path: &Path, response: Response, tries: Tries) -> io::Result<()> {
+    let end = Instant::now() + MOMENT;
+    loop {
+        match cover_here(path, response) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && tries == Tries::Often && Instant::now() < end => {}
+            done => return done,
+        }
+    }
+}
+
+/// All that a cover can fail with fits in a byte.
+fn errno_of(error: &io::Error) -> u8 {
+    let errno = error.raw_os_error().unwrap_or(libc::EIO);
+    u8::try_from(errno).unwrap_or(u8::MAX)
+}
+
+fn result_of(errno: u8) -> io::Result<()> {
+    if errno == 0 {
+        return Ok(());
+    }
+    Err(io::Error::from_raw_os_error(errno.into()))
+}
+
 /// We are in the sandbox's mount namespace, with every capability there and none outside.
 fn cover_here(full: &Path, response: Response) -> io::Result<()> {
     let target = path::open_exact(full)?;
     let tree = match response {
+        // One cover is enough: mounts are counted.
+        Response::Protect if is_read_only(target.as_fd())? => return Ok(()),
         Response::Protect => {
             let tree = mount::open_tree_clone(target.as_fd())?;
             mount::set_attr(tree.as_fd(), RDONLY | NOSUID | NODEV)?;

@@ -1,6 +1,7 @@
 //! The supervisor while the command runs: one loop over signals, the control socket, the terminal, denials and the deadline.
 
 mod ending;
+mod guarding;
 mod listening;
 mod signals;
 
@@ -19,7 +20,7 @@ use super::outcome::{LaunchError, Layers, Outcome};
 use super::porter::Lodge;
 use super::start::Child;
 use super::terminal::Relay;
-use super::warden::{Lost, Warden};
+use super::warden::{Lost, Post, Warden};
 use crate::cgroup::Group;
 use crate::control::{Cause, Order, Report};
 use crate::plan::{Records, SandboxPlan};
@@ -45,6 +46,10 @@ struct Supervisor<'a> {
     domain: Option<Domain>,
     /// The listener is gone or stuck: nobody answers the command any more.
     unheard: bool,
+    /// The warden, once it has a process of its own.
+    post: Option<Post>,
+    /// The warden could not keep up, or is gone.
+    unguarded: bool,
     /// Calls that the filter refused before the receipt: those of the canaries.
     notified: u32,
     /// The last word before the command: from here on it is the command that ends, and whose calls are denied.
@@ -107,6 +112,8 @@ pub(super) fn watch(
         denials,
         domain: None,
         unheard: false,
+        post: None,
+        unguarded: false,
         notified: 0,
         receipt: None,
         asked_to_end: 0,
@@ -155,9 +162,13 @@ impl Supervisor<'_> {
                 ),
                 (self.child.warden.as_ref().map(Warden::fd), Want::Read),
                 (self.lodge.door(), Want::Read),
+                (
+                    self.post.as_ref().map(Post::end).filter(|_| !self.unguarded),
+                    Want::Read,
+                ),
             ];
             let ready = event::poll(&fds, self.patience()).map_err(lost)?;
-            let [gone, said, signal, typed, shown, free, asked, deaf, change, knock] = ready.as_slice() else {
+            let [gone, said, signal, typed, shown, free, asked, deaf, change, knock, left] = ready.as_slice() else {
                 continue;
             };
             if said.readable || said.hangup {
@@ -184,11 +195,7 @@ impl Supervisor<'_> {
                 self.questions = None;
             }
             self.look_after_listener(deaf.readable || deaf.hangup);
-            if change.readable
-                && let Some(warden) = &mut self.child.warden
-            {
-                warden.turn();
-            }
+            self.look_after_warden(change.readable, left.readable);
             if knock.readable {
                 self.lodge.open();
             }
@@ -221,7 +228,9 @@ impl Supervisor<'_> {
         let end = self
             .killed_at
             .map(|time| time.saturating_duration_since(Instant::now()));
-        [deadline, listener, terminal, end].into_iter().flatten().min()
+        let warden = self.child.warden.as_ref().filter(|_| !self.unguarded);
+        let warden = warden.and_then(Warden::patience);
+        [deadline, listener, warden, terminal, end].into_iter().flatten().min()
     }
 
     /// Takes one message from inside. False when there is none.
@@ -310,21 +319,6 @@ impl Supervisor<'_> {
         }
     }
 
-    /// The command was stopped: so are we, as a shell expects, until someone continues us.
-    fn suspend(&mut self) {
-        if let Some(relay) = &mut self.relay {
-            relay.turn(false);
-            relay.detach();
-        }
-        // A failure to stop means going on, which is right too.
-        let _ = event::stop_self();
-        if let Some(relay) = &mut self.relay {
-            relay.resize();
-            relay.attach();
-        }
-        self.order(Order::Signal(libc::SIGCONT));
-    }
-
     fn finish(mut self, usage: Usage, started: Instant) -> Result<(Outcome, Lost), LaunchError> {
         if let Some(relay) = &mut self.relay {
             relay.finish();
@@ -332,13 +326,13 @@ impl Supervisor<'_> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
-        let ours = self.ended_by.is_some() || self.timeout == Timeout::Over || self.unheard;
+        let ours = self.ended_by.is_some() || self.timeout == Timeout::Over || self.unheard || self.unguarded;
         if self.receipt.is_none() && self.ended.is_none() && self.not_executed.is_none() && !ours {
             return Err(LaunchError::Lost);
         }
         let verdict = self.group.cause_of_death();
         let (end, cause) = self.ending();
-        let (appeared, unwatched, lost) = self.child.warden.take().map(Warden::finish).unwrap_or_default();
+        let seen = self.relieve();
         // One that is dead or stuck already is not waited for again.
         let noted = match self.denials.take() {
             Some(denials) if !self.unheard => denials.finish(),
@@ -352,8 +346,8 @@ impl Supervisor<'_> {
         });
         let outcome = Outcome {
             end,
-            appeared,
-            unwatched,
+            appeared: seen.appeared,
+            unwatched: seen.unwatched,
             set_aside: Vec::new(),
             not_disarmed: Vec::new(),
             served: None,
@@ -380,6 +374,6 @@ impl Supervisor<'_> {
                 missing_limits: Vec::new(),
             },
         };
-        Ok((outcome, lost))
+        Ok((outcome, seen.lost))
     }
 }

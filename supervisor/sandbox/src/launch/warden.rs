@@ -4,40 +4,70 @@
 //! one is gone; a denied name that the host creates was never covered. The supervisor watches the directories in question and
 //! covers what appears, from a short-lived process that enters the sandbox's mount namespace. Between the appearance and the
 //! cover lie some hundred microseconds: that is why every such event is also in the report.
+//!
+//! INVARIANT: a turn is short, whatever there is to do; the rest is for the next one. Names come before directories.
+//! INVARIANT: nothing waits for long. Who makes more changes than can be looked at is not run any further (`is_beaten`).
+
+mod covers;
+mod post;
+mod queue;
+mod tree;
+mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::MetadataExt;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use glee_policy::glob::Glob;
 
 use super::inside::Namespaces;
 use super::outcome::Appeared;
 use crate::plan::{GlobWatch, MountStep, Response, SandboxPlan};
-use crate::survey::Hidden;
-use crate::survey::search::{Looked, Search};
+use crate::survey::search::Search;
 use crate::sys::inotify::{Change, Inotify, WatchId};
 use crate::sys::process::Pid;
 use crate::workspace::Layer;
-
-/// Events that are remembered.
-const MOST: usize = 1000;
-
-/// How often a new directory is searched. Who makes directories faster than that is seen by the watches on those before.
-const SEARCHES: u32 = 8;
+use covers::Failed;
+pub(super) use post::Post;
+use queue::Queue;
+use tree::Tree;
+use walk::{Listing, Missed};
 
 /// More than a full queue of the longest names takes.
 const LAST_READS: u32 = 256;
 
+/// How long each part of a turn may take: reading, covering, looking at directories that came, listing.
+const SLICE: Duration = Duration::from_millis(5);
+
+/// How soon one goes on with what is left.
+const SOON: Duration = Duration::from_millis(1);
+
+/// How long a change may wait. An honest command makes pauses, and what it does costs more than a look at it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long it may take to look at everything again after changes were lost.
+const RECOVERY: Duration = Duration::from_secs(10);
+
+/// How long a directory may be between two places. One that went elsewhere is forgotten then.
+const ADRIFT: Duration = Duration::from_millis(200);
+
 /// Protected names that the host removed while the command ran.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Lost {
     pub(super) removed: BTreeSet<PathBuf>,
     /// Of these nobody was told all.
     pub(super) doubtful: BTreeSet<PathBuf>,
+}
+
+/// What is left of the watch: what appeared, what was not watched, and the protected names that the host removed.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) appeared: Vec<Appeared>,
+    pub(super) unwatched: Vec<PathBuf>,
+    pub(super) lost: Lost,
 }
 
 /// The top of a tree of the host.
@@ -55,38 +85,61 @@ struct Pattern {
     glob: Glob,
 }
 
-fn searching<'a>(watch: &'a GlobWatch, glob: &'a Glob) -> Search<'a> {
-    Search {
-        glob,
-        base: &watch.base,
-        granted: &watch.granted,
+impl Pattern {
+    fn search(&self) -> Search<'_> {
+        Search {
+            glob: &self.glob,
+            base: &self.watch.base,
+            granted: &self.watch.granted,
+        }
     }
 }
+
+/// A name in a watched directory.
+type Named = (WatchId, OsString);
 
 /// Watches what must stay covered.
 #[derive(Debug)]
 pub(super) struct Warden {
     inotify: Inotify,
-    dirs: BTreeMap<WatchId, PathBuf>,
+    tree: Tree,
     /// Full paths to be covered when they appear.
     names: BTreeMap<PathBuf, (Response, String)>,
     /// Those of them that are protected, whether or not they are hidden as well.
     protected: BTreeSet<PathBuf>,
+    /// The last parts of those, by which most other names are told apart.
+    ends: BTreeSet<OsString>,
     patterns: Vec<Pattern>,
     namespaces: Namespaces,
+    /// Names that appeared and may have to be covered, and those of the rules that lie where something appeared.
+    fresh: Queue<Named>,
+    due: Queue<PathBuf>,
+    /// What is hidden because of something else: a link leads there, or nobody can look into it. With the clause.
+    extra: Queue<(PathBuf, String)>,
+    /// Directories that appeared.
+    arrived: Queue<Named>,
+    /// Directories to be listed, and the one that is.
+    unlisted: Queue<WatchId>,
+    listing: Option<Listing>,
+    failed: Failed,
+    missed: Missed,
     appeared: Vec<Appeared>,
     /// Protected names that the host removed.
     lost: BTreeSet<PathBuf>,
     /// There were changes that nobody was told of.
     forgetful: bool,
-    /// The directories that are watched, by path.
-    ids: BTreeMap<PathBuf, WatchId>,
+    overflows: u64,
+    /// Since when not all has been looked at again after such.
+    behind_since: Option<Instant>,
+    beaten: bool,
     /// Directories that could not be watched, for the report.
     blind: BTreeSet<PathBuf>,
     /// The trees of the host that the sandbox shows: what lies above them may move without changing what is inside.
     roots: Vec<PathBuf>,
     /// What lies behind a copy, by the path of the copy: what the host does there shows through, and the copy is not told.
     behind: Vec<(PathBuf, PathBuf)>,
+    /// By which descriptors those paths lead there.
+    held: Vec<RawFd>,
 }
 
 impl Warden {
@@ -98,21 +151,34 @@ impl Warden {
         let namespaces = Namespaces::of(plan, init)?;
         let mut warden = Self {
             inotify: Inotify::new()?,
-            dirs: BTreeMap::new(),
+            tree: Tree::default(),
             names: BTreeMap::new(),
             protected: BTreeSet::new(),
+            ends: BTreeSet::new(),
             patterns: Vec::new(),
             namespaces,
+            fresh: Queue::default(),
+            due: Queue::default(),
+            extra: Queue::default(),
+            arrived: Queue::default(),
+            unlisted: Queue::default(),
+            listing: None,
+            failed: Failed::default(),
+            missed: Missed::default(),
             appeared: Vec::new(),
             lost: BTreeSet::new(),
             forgetful: false,
-            ids: BTreeMap::new(),
+            overflows: 0,
+            behind_since: None,
+            beaten: false,
             blind: BTreeSet::new(),
             roots: plan.mounts.iter().filter_map(root_of).cloned().collect(),
             behind: layers.iter().map(|layer| (layer.at.clone(), layer.behind())).collect(),
+            held: layers.iter().map(|layer| layer.lower.as_raw_fd()).collect(),
         };
         for watch in &plan.watches {
             warden.watch_above(&watch.path);
+            warden.ends.extend(watch.path.file_name().map(OsString::from));
             if watch.response == Response::Protect {
                 warden.protected.insert(watch.path.clone());
             }
@@ -140,8 +206,32 @@ impl Warden {
         self.inotify.as_fd()
     }
 
-    /// What appeared, what was not watched, and the protected names that the host removed. Nothing of the sandbox may be left.
-    pub(super) fn finish(mut self) -> (Vec<Appeared>, Vec<PathBuf>, Lost) {
+    /// Changes come faster than they can be looked at, or the kernel has no room for one cover more: names are open, or soon
+    /// will be.
+    pub(super) fn is_beaten(&self) -> bool {
+        self.beaten
+    }
+
+    /// When the next turn is due, whether or not there are changes.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        if self.is_idle() {
+            self.tree.has_adrift().then_some(ADRIFT)
+        } else {
+            Some(SOON)
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.fresh.is_empty()
+            && self.due.is_empty()
+            && self.extra.is_empty()
+            && self.arrived.is_empty()
+            && self.unlisted.is_empty()
+            && self.listing.is_none()
+    }
+
+    /// Ends the watch. Nothing of the sandbox may be left.
+    pub(super) fn finish(mut self) -> Seen {
         // What was not told yet. There is nobody left to cover anything for.
         for _ in 0..LAST_READS {
             let changes = self.inotify.read().unwrap_or_default();
@@ -158,227 +248,93 @@ impl Warden {
         }
         let unseen = |path: &Path| path.parent().is_some_and(|dir| self.blind.contains(dir));
         let doubtful = self.names.keys().filter(|path| self.forgetful || unseen(path));
-        let lost = Lost {
-            doubtful: doubtful.cloned().collect(),
-            removed: self.lost,
-        };
-        (self.appeared, self.blind.into_iter().collect(), lost)
-    }
-
-    /// Watches what is at this path now: a directory that was made anew or moved is another one. True if it was not known.
-    fn watch(&mut self, dir: &Path) -> bool {
-        self.watch_behind(dir);
-        let id = match self.inotify.watch(dir) {
-            Ok(id) => id,
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return false;
-            }
-            Err(_) => {
-                self.blind.insert(dir.to_owned());
-                return false;
-            }
-        };
-        if self.dirs.get(&id).is_some_and(|known| known == dir) {
-            return false;
-        }
-        if let Some(before) = self.dirs.insert(id, dir.to_owned()) {
-            self.ids.remove(&before);
-        }
-        if let Some(before) = self.ids.insert(dir.to_owned(), id) {
-            self.dirs.remove(&before);
-        }
-        true
-    }
-
-    /// Watches the project's own directory where a copy of it is watched.
-    fn watch_behind(&mut self, dir: &Path) {
-        let layers = self.behind.iter().filter(|(at, _)| dir.starts_with(at));
-        let Some((at, real)) = layers.max_by_key(|(at, _)| at.components().count()) else {
-            return;
-        };
-        let real = dir.strip_prefix(at).map(|inside| real.join(inside));
-        match real.map(|real| self.inotify.watch(&real)) {
-            Ok(Ok(id)) => {
-                self.dirs.insert(id, dir.to_owned());
-            }
-            Ok(Err(error)) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
-            Ok(Err(_)) | Err(_) => {
-                self.blind.insert(dir.to_owned());
-            }
+        let doubtful = doubtful.cloned().collect();
+        Seen {
+            appeared: self.appeared,
+            unwatched: self.blind.into_iter().collect(),
+            lost: Lost {
+                doubtful,
+                removed: self.lost,
+            },
         }
     }
 
-    /// Watches every directory between a path and the top of its tree: whichever of them is replaced, or missing now, must
-    /// be seen to appear.
-    fn watch_above(&mut self, path: &Path) {
-        let roots = self.roots.iter().filter(|root| path.starts_with(root));
-        let top = roots.max_by_key(|root| root.components().count()).cloned();
-        let above = path.ancestors().skip(1);
-        let dirs: Vec<PathBuf> = match &top {
-            Some(top) => above
-                .take_while(|dir| dir.starts_with(top))
-                .map(Path::to_owned)
-                .collect(),
-            None => above.filter(|dir| dir.is_dir()).take(1).map(Path::to_owned).collect(),
-        };
-        // From the top: what is replaced meanwhile is seen by the watch above it.
-        for dir in dirs.iter().rev() {
-            self.watch(dir);
-        }
-    }
-
-    /// The directory is no longer at this path, nor is what lies in it.
-    fn forget(&mut self, dir: &Path) {
-        let below = self
-            .ids
-            .range(dir.to_owned()..)
-            .take_while(|(path, _)| path.starts_with(dir));
-        let gone: Vec<(PathBuf, WatchId)> = below.map(|(path, id)| (path.clone(), *id)).collect();
-        for (path, id) in gone {
-            self.ids.remove(&path);
-            self.dirs.remove(&id);
-        }
-    }
-
-    /// Covers what has appeared.
+    /// Covers what has appeared, as far as a turn goes.
     pub(super) fn turn(&mut self) {
-        let changes = match self.inotify.read() {
-            Ok(changes) => changes,
-            Err(_) => return,
-        };
-        for change in changes {
-            match change {
-                Change::Overflow => {
-                    self.forgetful = true;
-                    let dirs: Vec<PathBuf> = self.dirs.values().cloned().collect();
-                    dirs.iter().for_each(|dir| self.enter(dir));
-                }
-                Change::Appeared { dir, name, is_dir } => self.appeared(dir, &name, is_dir),
-                Change::Vanished { dir, name, is_dir } => self.vanished(dir, &name, is_dir),
-                Change::Forgotten { dir } => {
-                    if let Some(path) = self.dirs.remove(&dir) {
-                        self.ids.remove(&path);
-                    }
-                }
-            }
+        let before = self.overflows;
+        let all_read = self.read();
+        if self.overflows > before {
+            self.look_again();
         }
+        self.cover_fresh();
+        self.look_at_arrived();
+        // At once, before what was between two places moves on.
+        self.cover_fresh();
+        self.list_some();
+        self.tree.forget_adrift(ADRIFT);
+        if all_read && self.is_idle() {
+            self.behind_since = None;
+        }
+        let covers = self.fresh.waited(PATIENCE) || self.due.waited(PATIENCE) || self.extra.waited(PATIENCE);
+        let late = covers || self.arrived.waited(PATIENCE) || self.unlisted.waited(PATIENCE);
+        self.beaten |= late || self.behind_since.is_some_and(|since| since.elapsed() >= RECOVERY);
     }
 
-    fn appeared(&mut self, dir: WatchId, name: &OsString, is_dir: bool) {
-        let Some(dir) = self.dirs.get(&dir) else { return };
-        let full = dir.join(name);
-        if !self.judge(&full) && is_dir {
-            self.enter(&full);
+    /// Takes note of what has changed. True if there is nothing more to read.
+    fn read(&mut self) -> bool {
+        let end = Instant::now() + SLICE;
+        while let Ok(changes) = self.inotify.read() {
+            if changes.is_empty() {
+                return true;
+            }
+            changes.into_iter().for_each(|change| self.note(change));
+            if Instant::now() >= end {
+                break;
+            }
+        }
+        false
+    }
+
+    fn note(&mut self, change: Change) {
+        match change {
+            Change::Overflow => {
+                self.forgetful = true;
+                self.behind_since.get_or_insert_with(Instant::now);
+                self.overflows += 1;
+            }
+            Change::Appeared { dir, name, is_dir } => {
+                let Some(dir) = self.tree.front(dir) else { return };
+                if self.may_concern(&name) {
+                    self.fresh.push((dir, name.clone()));
+                }
+                if is_dir {
+                    self.arrived.push((dir, name));
+                }
+            }
+            Change::Vanished { dir, name, is_dir } => self.vanished(dir, &name, is_dir),
+            Change::Forgotten { dir } => self.tree.forget(dir),
         }
     }
 
     /// A protected name that the host removed: whoever makes it anew, it is judged at the end.
     fn vanished(&mut self, dir: WatchId, name: &OsString, is_dir: bool) {
-        let Some(dir) = self.dirs.get(&dir) else { return };
-        let full = dir.join(name);
-        if is_dir {
-            self.forget(&full);
+        let Some(dir) = self.tree.front(dir) else { return };
+        if !self.failed.is_empty() || !self.fresh.is_empty() {
+            let named = (dir, name.clone());
+            self.failed.remove(&named);
+            self.fresh.cancel(&named);
         }
-        // With a directory goes what lies in it.
-        let below = self.protected.range(full.clone()..);
-        let gone = below.take_while(|path| path.starts_with(&full));
-        self.lost.extend(gone.cloned());
-    }
-
-    /// Covers `full` if a rule says so. True if it did.
-    fn judge(&mut self, full: &Path) -> bool {
-        if let Some((response, clause)) = self.names.get(full).cloned() {
-            self.cover(full, response, &clause);
-            return response == Response::Hide;
-        }
-        let hides = |pattern: &&Pattern| pattern.watch.names(full).any(|name| pattern.glob.matches(&name));
-        let Some(pattern) = self.patterns.iter().find(hides) else {
-            return false;
-        };
-        let clause = pattern.watch.clause.clone();
-        let behind = searching(&pattern.watch, &pattern.glob).behind(full);
-        for path in behind.iter().map(PathBuf::as_path).chain([full]) {
-            self.cover(path, Response::Hide, &clause);
-        }
-        true
-    }
-
-    /// A directory that is new (or in which events were lost): watched, and searched for what is in it already.
-    fn enter(&mut self, dir: &Path) {
-        let below: Vec<PathBuf> = self
-            .names
-            .keys()
-            .filter(|name| name.starts_with(dir))
-            .cloned()
-            .collect();
-        for name in below {
-            self.watch_above(&name);
-            if name.symlink_metadata().is_ok() {
-                self.judge(&name);
-            }
-        }
-        let bases: Vec<PathBuf> = self.patterns.iter().map(|pattern| pattern.watch.base.clone()).collect();
-        for base in bases.iter().filter(|base| base.starts_with(dir)) {
-            self.watch_above(base);
-        }
-        // A directory is watched first and searched then, so that nothing falls between the two: searched again until
-        // there was no new one.
-        let mut found = Vec::new();
-        for _ in 0..SEARCHES {
-            let mut seen = Vec::new();
-            found = self.search(dir, &mut seen);
-            let fresh = seen.iter().filter(|dir| self.watch(dir)).count();
-            if fresh == 0 {
-                break;
-            }
-        }
-        for (hidden, clause) in found {
-            if let Hidden::Present { path, .. } = hidden {
-                self.cover(&path, Response::Hide, &clause);
-            }
-        }
-    }
-
-    /// What the patterns match in a directory now, and the directories in which they can match more.
-    fn search(&mut self, dir: &Path, seen: &mut Vec<PathBuf>) -> Vec<(Hidden, String)> {
-        let mut found = Vec::new();
-        for Pattern { watch, glob } in &mut self.patterns {
-            // The pattern's own directory may lie deeper than the one that appeared.
-            let starts: Vec<(PathBuf, PathBuf)> = if watch.base.starts_with(dir) {
-                vec![(watch.base.clone(), PathBuf::new())]
-            } else {
-                watch.names(dir).map(|name| (dir.to_owned(), name)).collect()
-            };
-            let mut looked = Looked::default();
-            for (start, relative) in starts.iter().filter(|(_, relative)| glob.can_match_below(relative)) {
-                searching(watch, glob).look(start, relative, &mut looked);
-            }
-            seen.append(&mut looked.dirs);
-            looked.aliases.retain(|alias| !watch.aliases.contains(alias));
-            watch.aliases.append(&mut looked.aliases);
-            found.extend(looked.hidden.into_iter().map(|hidden| (hidden, watch.clause.clone())));
-        }
-        found
-    }
-
-    fn cover(&mut self, full: &Path, response: Response, clause: &str) {
-        // A second name for a protected file is a way round its cover, whoever made it.
-        let other_names = response == Response::Protect
-            && std::fs::symlink_metadata(full).is_ok_and(|meta| meta.is_file() && meta.nlink() > 1);
-        let covered = self.namespaces.cover(full, response).is_ok() && !other_names;
-        if self
-            .appeared
-            .iter()
-            .any(|known| known.path == full && known.covered == covered)
-        {
+        if !is_dir && !self.ends.contains(name) {
             return;
         }
-        if self.appeared.len() < MOST {
-            self.appeared.push(Appeared {
-                path: full.to_owned(),
-                clause: clause.to_owned(),
-                covered,
-            });
+        if let Some(full) = self.tree.path(dir).map(|dir| dir.join(name)) {
+            // With a directory goes what lies in it.
+            let below = self.protected.range(full.clone()..);
+            let gone = below.take_while(|path| path.starts_with(&full));
+            self.lost.extend(gone.cloned());
+        }
+        if is_dir {
+            self.tree.detach(dir, name);
         }
     }
 }

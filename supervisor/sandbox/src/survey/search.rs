@@ -54,6 +54,15 @@ enum Way {
     ByLink,
 }
 
+/// What one name in a directory means to a pattern.
+#[derive(Debug, Default)]
+pub(crate) struct Met {
+    pub(crate) hidden: Vec<PathBuf>,
+    pub(crate) alias: Option<Alias>,
+    /// A directory in which more can match.
+    pub(crate) enter: Option<PathBuf>,
+}
+
 impl GlobWatch {
     /// The names by which the pattern may know this path: its own from the base, and those through links above it.
     pub(crate) fn names<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
@@ -148,6 +157,67 @@ impl Search<'_> {
                 self.list(&entry.path(), &here, way, looked, links);
             }
         }
+    }
+
+    /// Judges one name, at `path`, as `look` would: `here` is what the pattern calls it.
+    pub(crate) fn meet(&self, path: PathBuf, here: PathBuf, found: fs::FileType, known: &[Alias]) -> Met {
+        let mut met = Met::default();
+        let matches = self.glob.matches(&here);
+        let way = match path.strip_prefix(self.base) {
+            Ok(own) if own == here => Way::Straight,
+            Ok(_) | Err(_) => Way::ByLink,
+        };
+        if found.is_symlink() && (matches || self.glob.can_match_below(&here)) {
+            self.follow(&path, here, known, &mut met);
+        } else if matches || !found.is_dir() || !self.glob.can_match_below(&here) {
+        } else if is_too_deep(&path, &here) {
+            met.hidden.push(path.clone());
+        } else if way == Way::Straight || !self.is_seen_anyway(&path, &here) {
+            met.enter = Some(path.clone());
+        }
+        if matches {
+            met.hidden.push(path);
+        }
+        met
+    }
+
+    fn follow(&self, link: &Path, here: PathBuf, known: &[Alias], met: &mut Met) {
+        let Some((end, kind)) = target(link).filter(|(end, _)| self.may_hide(end)) else {
+            return;
+        };
+        let covers = self.glob.covers(&here);
+        if !covers && (kind == Kind::File || self.is_seen_anyway(&end, &here)) {
+            return;
+        }
+        let same = |alias: &Alias| alias.real == end && self.tail(&alias.relative) == self.tail(&here);
+        let is_known = known.iter().any(same);
+        if covers {
+            met.hidden.push(end.clone());
+        } else if is_known {
+            return;
+        } else if known.len() > BEHIND_LINKS || is_too_deep(link, &here) {
+            met.hidden.push(link.to_owned());
+            return;
+        } else {
+            met.enter = Some(end.clone());
+        }
+        met.alias = (!is_known).then_some(Alias {
+            real: end,
+            relative: here,
+        });
+    }
+
+    /// Does a directory that was moved from one name to another show the pattern the same as before?
+    pub(crate) fn is_same_at(&self, from: &Path, to: &Path) -> bool {
+        let (Ok(from), Ok(to)) = (from.strip_prefix(self.base), to.strip_prefix(self.base)) else {
+            // Neither in the base nor above it: nothing to the pattern.
+            let apart = |path: &Path| !path.starts_with(self.base) && !self.base.starts_with(path);
+            return apart(from) && apart(to);
+        };
+        if self.glob.tail().is_some() {
+            return self.tail(from) == self.tail(to);
+        }
+        !self.glob.can_match_below(from) && !self.glob.can_match_below(to)
     }
 
     /// What a link that matches leads to.

@@ -209,6 +209,16 @@ pub fn habits_of(file: BorrowedFd<'_>) -> io::Result<(Times, DirNumbers)> {
     Ok((times, numbers))
 }
 
+/// Is an open file, or a mere handle on one, seen through a mount that is only for reading?
+pub fn is_read_only(file: BorrowedFd<'_>) -> io::Result<bool> {
+    let mut facts = std::mem::MaybeUninit::<libc::statvfs>::zeroed();
+    // SAFETY: `facts` has room for the kernel's answer.
+    done(unsafe { libc::fstatvfs(file.as_raw_fd(), facts.as_mut_ptr()) })?;
+    // SAFETY: the call succeeded, so the structure was filled (and zeroed before).
+    let flags = unsafe { facts.assume_init() }.f_flag;
+    Ok(flags & libc::ST_RDONLY != 0)
+}
+
 /// The number by which the kernel knows the kind of filesystem an open file is in (statfs(2)).
 pub fn filesystem(file: BorrowedFd<'_>) -> io::Result<u32> {
     let mut facts = std::mem::MaybeUninit::<libc::statfs>::zeroed();

@@ -120,6 +120,7 @@ impl Supervisor<'_> {
             (None, Some((_, Some(Cause::Deadline)))) => (End::Timeout, Some(Cause::Deadline)),
             (None, _) if timed_out => (End::Timeout, None),
             (None, _) if self.unheard => (End::Signaled(libc::SIGKILL), Some(Cause::Listener)),
+            (None, _) if self.unguarded => (End::Signaled(libc::SIGKILL), Some(Cause::Warden)),
             (None, Some((Change::Exited(code), cause))) => (End::Exited(code), cause),
             (None, Some((Change::Killed(signal), cause))) => (End::Signaled(signal), cause),
             // Init was killed: by us at the caller's wish, by the kernel for memory, or by somebody else outside.

@@ -1,0 +1,205 @@
+//! Which names must be covered, and covering them.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::tree::At;
+use super::{Named, PATIENCE, Pattern, SLICE, Warden};
+use crate::launch::inside::Tries;
+use crate::launch::outcome::Appeared;
+use crate::plan::Response;
+
+/// Events that are remembered.
+const MOST: usize = 1000;
+
+/// Covers that one process is made for.
+const AT_ONCE: usize = 64;
+
+/// A name that has waited for so long lies where things move.
+const RESTLESS: Duration = Duration::from_millis(10);
+
+/// A directory that moves after so long has not been moving all the time.
+const CALM: Duration = Duration::from_secs(1);
+
+/// Names that could not be covered. If their directory has moved, they may be there still.
+pub(super) type Failed = BTreeMap<Named, Failure>;
+
+#[derive(Debug)]
+pub(super) struct Failure {
+    since: Instant,
+    last: Instant,
+    /// Where the directory was then.
+    stamp: u64,
+}
+
+/// What is to be covered, how, and because of which clause.
+type Rule = (PathBuf, Response, String);
+
+/// A cover that is to be made.
+struct Task {
+    path: PathBuf,
+    response: Response,
+    clause: String,
+    since: Instant,
+    /// Which name it is for, and where its directory was.
+    named: Option<(Named, u64)>,
+}
+
+impl Task {
+    fn of((path, response, clause): Rule, since: Instant, named: Option<(Named, u64)>) -> Self {
+        Self {
+            path,
+            response,
+            clause,
+            since,
+            named,
+        }
+    }
+}
+
+impl Warden {
+    /// Can a rule be about this name, wherever it lies?
+    pub(super) fn may_concern(&self, name: &OsStr) -> bool {
+        self.ends.contains(name) || self.patterns.iter().any(|pattern| pattern.glob.can_end_in(name))
+    }
+
+    /// Covers names that appeared, as many as a part of a turn allows.
+    pub(super) fn cover_fresh(&mut self) {
+        self.try_again();
+        let end = Instant::now() + SLICE;
+        let mut tasks = Vec::new();
+        while tasks.len() < AT_ONCE && Instant::now() < end {
+            let Some(((path, clause), since)) = self.extra.pop() else {
+                break;
+            };
+            let rule = (path, Response::Hide, clause);
+            tasks.push(Task::of(rule, since, None));
+        }
+        while tasks.len() < AT_ONCE && Instant::now() < end {
+            let Some((path, since)) = self.due.pop() else { break };
+            if path.symlink_metadata().is_ok() {
+                tasks.extend(self.judge(&path).into_iter().map(|rule| Task::of(rule, since, None)));
+            }
+        }
+        for _ in 0..self.fresh.len() {
+            if tasks.len() >= AT_ONCE || Instant::now() >= end {
+                break;
+            }
+            let Some((named, since)) = self.fresh.pop() else { break };
+            let path = match self.tree.at(named.0) {
+                At::Path(path) => path.join(&named.1),
+                At::Unknown => {
+                    self.fresh.push_since(named, since);
+                    continue;
+                }
+                At::Forgotten => continue,
+            };
+            let stamp = self.tree.stamp(named.0);
+            let rules = self.judge(&path).into_iter();
+            tasks.extend(rules.map(|rule| Task::of(rule, since, Some((named.clone(), stamp)))));
+        }
+        if !tasks.is_empty() {
+            self.cover(tasks);
+        }
+    }
+
+    fn cover(&mut self, tasks: Vec<Task>) {
+        // A second name for a protected file is a way round its cover, whoever made it.
+        let has_other_names = |task: &Task| {
+            let meta = std::fs::symlink_metadata(&task.path);
+            task.response == Response::Protect && meta.is_ok_and(|meta| meta.is_file() && meta.nlink() > 1)
+        };
+        let other_names: Vec<bool> = tasks.iter().map(has_other_names).collect();
+        let tries = |task: &Task| match task.since.elapsed() < RESTLESS {
+            true => Tries::Once,
+            false => Tries::Often,
+        };
+        let wanted = tasks
+            .iter()
+            .map(|task| (task.path.as_path(), task.response, tries(task)));
+        let wanted: Vec<(&Path, Response, Tries)> = wanted.collect();
+        let covered = self.namespaces.cover(&wanted, Instant::now() + SLICE);
+        // Without a process none was tried.
+        let mut covered = covered.unwrap_or_default().into_iter();
+        for (task, other_names) in tasks.into_iter().zip(other_names) {
+            self.beaten |= task.since.elapsed() >= PATIENCE;
+            let Some(done) = covered.next() else {
+                self.put_back(task);
+                continue;
+            };
+            if let Err(error) = &done {
+                // The namespace holds no mount more.
+                self.beaten |= error.raw_os_error() == Some(libc::ENOSPC);
+            }
+            self.tell(&task, done.is_ok() && !other_names);
+            if let (Err(_), Some((named, stamp))) = (done, task.named)
+                && self.failed.len() < MOST
+            {
+                let (since, last) = (task.since, Instant::now());
+                self.failed.insert(named, Failure { since, last, stamp });
+            }
+        }
+    }
+
+    fn put_back(&mut self, task: Task) {
+        match task.named {
+            Some((named, _)) => self.fresh.push_since(named, task.since),
+            None if task.response == Response::Hide => self.extra.push_since((task.path, task.clause), task.since),
+            None => self.due.push_since(task.path, task.since),
+        }
+    }
+
+    /// A name whose directory moved while it was to be covered.
+    fn try_again(&mut self) {
+        let tree = &self.tree;
+        let moved = self
+            .failed
+            .extract_if(.., |(dir, _), failure| tree.stamp(*dir) != failure.stamp);
+        for (named, failure) in moved {
+            let is_going_on = failure.last.elapsed() < CALM;
+            let since = if is_going_on { failure.since } else { Instant::now() };
+            self.fresh.push_since(named, since);
+        }
+    }
+
+    /// Is what has this name hidden, and all that lies in it?
+    pub(super) fn is_hidden(&self, full: &Path) -> bool {
+        match self.names.get(full) {
+            Some((response, _)) => *response == Response::Hide,
+            None => self.pattern_of(full).is_some(),
+        }
+    }
+
+    fn pattern_of(&self, full: &Path) -> Option<&Pattern> {
+        let hides = |pattern: &&Pattern| pattern.watch.names(full).any(|name| pattern.glob.matches(&name));
+        self.patterns.iter().find(hides)
+    }
+
+    /// What is to be covered since this name is there.
+    fn judge(&self, full: &Path) -> Vec<Rule> {
+        if let Some((response, clause)) = self.names.get(full) {
+            return vec![(full.to_owned(), *response, clause.clone())];
+        }
+        let Some(pattern) = self.pattern_of(full) else {
+            return Vec::new();
+        };
+        let behind = pattern.search().behind(full).into_iter();
+        let paths = behind.chain([full.to_owned()]);
+        let rules = paths.map(|path| (path, Response::Hide, pattern.watch.clause.clone()));
+        rules.collect()
+    }
+
+    fn tell(&mut self, task: &Task, covered: bool) {
+        let is_told = |known: &Appeared| known.path == task.path && known.covered == covered;
+        if self.appeared.len() < MOST && !self.appeared.iter().any(is_told) {
+            self.appeared.push(Appeared {
+                path: task.path.clone(),
+                clause: task.clause.clone(),
+                covered,
+            });
+        }
+    }
+}
