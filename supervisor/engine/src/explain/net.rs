@@ -141,7 +141,7 @@ fn by_rule(prepared: &Prepared, rules: &Rules, target: &Target, host: &Host) -> 
     answer.why = policy.whys.get(&format!("network.allow.{rule}")).cloned();
     match host {
         Host::Name(_) => {
-            answer.note("if it leads to a public address: a private, local or metadata address must be allowed itself")
+            answer.note("if it leads to a public address that is not denied: a private, local or metadata address must be allowed itself")
         }
         Host::Addr(addr) => match rules.check_address(*addr, port, || is_own(*addr)) {
             Ok(()) if addr.is_loopback() => {
