@@ -1,19 +1,20 @@
 //! What is still to be done, in the order in which it came, each thing once.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 #[derive(Debug)]
 pub(super) struct Queue<T> {
+    /// What was cancelled may still stand here, but never first.
     order: VecDeque<(T, Instant)>,
-    known: BTreeSet<T>,
+    known: BTreeMap<T, Instant>,
 }
 
 impl<T> Default for Queue<T> {
     fn default() -> Self {
         Self {
             order: VecDeque::new(),
-            known: BTreeSet::new(),
+            known: BTreeMap::new(),
         }
     }
 }
@@ -25,24 +26,29 @@ impl<T: Ord + Clone> Queue<T> {
 
     /// Puts something back that has waited since then.
     pub(super) fn push_since(&mut self, thing: T, since: Instant) {
-        if self.known.insert(thing.clone()) {
+        if !self.known.contains_key(&thing) {
+            self.known.insert(thing.clone(), since);
             self.order.push_back((thing, since));
         }
     }
 
     pub(super) fn pop(&mut self) -> Option<(T, Instant)> {
-        while let Some((thing, since)) = self.order.pop_front() {
-            if self.known.remove(&thing) {
-                return Some((thing, since));
-            }
-        }
-        None
+        let first = self.order.pop_front()?;
+        self.known.remove(&first.0);
+        self.trim();
+        Some(first)
     }
 
     /// It need not be done any more.
     pub(super) fn cancel(&mut self, thing: &T) {
         self.known.remove(thing);
-        while self.order.front().is_some_and(|(first, _)| !self.known.contains(first)) {
+        self.trim();
+    }
+
+    fn trim(&mut self) {
+        let known = &self.known;
+        let is_gone = |(thing, since): &(T, Instant)| known.get(thing) != Some(since);
+        while self.order.front().is_some_and(is_gone) {
             self.order.pop_front();
         }
     }

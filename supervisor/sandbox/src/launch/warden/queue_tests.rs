@@ -26,3 +26,22 @@ fn what_is_cancelled_is_not_done_and_does_not_count_as_waiting() {
         (1, Some(1), true)
     );
 }
+
+#[test]
+fn what_was_cancelled_does_not_wait() {
+    let mut queue = Queue::default();
+    let long_ago = Instant::now() - Duration::from_secs(60);
+    queue.push("first");
+    queue.push_since("second", long_ago);
+    queue.cancel(&"second");
+    assert_eq!(queue.pop().map(|(thing, _)| thing), Some("first"));
+    assert!(queue.is_empty() && !queue.waited(Duration::from_secs(5)));
+    queue.push("third");
+    queue.push_since("second", long_ago);
+    queue.cancel(&"second");
+    queue.push("second");
+    assert_eq!(queue.pop().map(|(thing, _)| thing), Some("third"));
+    assert!(!queue.waited(Duration::from_secs(5)));
+    assert_eq!(queue.pop().map(|(thing, _)| thing), Some("second"));
+    assert!(queue.is_empty());
+}
