@@ -7,13 +7,13 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::outcome::LaunchError;
 use crate::control;
 use crate::plan::SandboxPlan;
 use crate::seccomp::{self, Arch, DenialAction, FilterSpec, NetworkRule, Observe, SocketRule, Table};
-use crate::sys::event::{self, Want};
+use crate::sys::event;
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::socket::{self, Wait};
 use crate::sys::{fd, landlock, path};
@@ -143,28 +143,9 @@ impl Companion {
     pub(super) fn finish(self) -> Option<Vec<u8>> {
         let report = socket::send(self.socket.as_fd(), b"d", None)
             .ok()
-            .and_then(|()| self.read());
+            .and_then(|()| socket::last_words(self.socket.as_fd(), PATIENCE, MOST));
         drop(self);
         report.filter(|bytes| !bytes.is_empty())
-    }
-
-    fn read(&self) -> Option<Vec<u8>> {
-        let end = Instant::now() + PATIENCE;
-        let (mut report, mut buffer) = (Vec::new(), vec![0; 64 * 1024]);
-        loop {
-            let left = end.saturating_duration_since(Instant::now());
-            let ready = event::poll(&[(Some(self.socket.as_fd()), Want::Read)], Some(left)).ok()?;
-            if !ready.first().is_some_and(|r| r.readable || r.hangup) {
-                return None;
-            }
-            match fd::read(self.socket.as_fd(), &mut buffer).ok()? {
-                0 => return Some(report),
-                n => report.extend(buffer.get(..n).unwrap_or_default()),
-            }
-            if report.len() > MOST {
-                return None;
-            }
-        }
     }
 }
 

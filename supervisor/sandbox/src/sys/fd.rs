@@ -130,6 +130,19 @@ pub fn write(fd: BorrowedFd<'_>, buf: &[u8]) -> io::Result<usize> {
     Ok(usize::try_from(n).unwrap_or(0))
 }
 
+/// Writes all of it, or fails.
+pub fn write_all(fd: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        match write(fd, rest) {
+            Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
 /// Takes or tries a lock on the open file description. Held until the last copy of the descriptor is closed.
 pub fn flock(fd: BorrowedFd<'_>, how: Lock) -> io::Result<()> {
     let op = match how {

@@ -2,8 +2,10 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
 
-use super::fd::own;
+use super::event::{self, Want};
+use super::fd::{self, own};
 use super::process::Pid;
 use super::{check, done};
 
@@ -25,6 +27,26 @@ pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
 /// Two connected ends of a stream of bytes, both close-on-exec.
 pub fn stream_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     std::os::unix::net::UnixStream::pair().map(|(a, b)| (a.into(), b.into()))
+}
+
+/// What the other side says before it closes its end. `None` if that takes longer, or is more, than it may.
+pub fn last_words(socket: BorrowedFd<'_>, patience: Duration, most: usize) -> Option<Vec<u8>> {
+    let end = Instant::now() + patience;
+    let (mut words, mut buffer) = (Vec::new(), vec![0; 64 * 1024]);
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let ready = event::poll(&[(Some(socket), Want::Read)], Some(left)).ok()?;
+        if !ready.first().is_some_and(|r| r.readable || r.hangup) {
+            return None;
+        }
+        match fd::read(socket, &mut buffer).ok()? {
+            0 => return Some(words),
+            n => words.extend(buffer.get(..n).unwrap_or_default()),
+        }
+        if words.len() > most {
+            return None;
+        }
+    }
 }
 
 /// Leaves a handle on what is open to the kernel, which closes it in its own time.

@@ -40,7 +40,7 @@ impl Beside {
                 drop(ours);
                 let done = settle(name, &theirs)
                     .and_then(|()| work(&theirs))
-                    .and_then(|noted| write(&theirs, &noted.encode()));
+                    .and_then(|noted| fd::write_all(theirs.as_fd(), &noted.encode()));
                 process::exit_now(i32::from(done.is_err()))
             }
         }
@@ -117,16 +117,4 @@ fn settle(name: &CStr, socket: &OwnedFd) -> io::Result<()> {
     let number = socket.as_raw_fd().unsigned_abs();
     fd::close_range(0, number.saturating_sub(1))?;
     fd::close_range(number + 1, fd::LAST)
-}
-
-fn write(socket: &OwnedFd, bytes: &[u8]) -> io::Result<()> {
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        match fd::write(socket.as_fd(), rest) {
-            Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{Lost, Seen, Warden};
 use crate::launch::outcome::Appeared;
@@ -61,22 +61,7 @@ impl Post {
     /// Ends it, and takes what it saw. `None`: it died, or did not answer in time.
     fn ask(&self) -> Option<Seen> {
         socket::send(self.socket.as_fd(), b"d", None).ok()?;
-        let end = Instant::now() + PATIENCE;
-        let (mut list, mut buffer) = (Vec::new(), vec![0; 64 * 1024]);
-        loop {
-            let left = end.saturating_duration_since(Instant::now());
-            let ready = event::poll(&[(Some(self.socket.as_fd()), Want::Read)], Some(left)).ok()?;
-            if !ready.first().is_some_and(|r| r.readable || r.hangup) {
-                return None;
-            }
-            match fd::read(self.socket.as_fd(), &mut buffer).ok()? {
-                0 => return decode(&list),
-                n => list.extend(buffer.get(..n).unwrap_or_default()),
-            }
-            if list.len() > MOST {
-                return None;
-            }
-        }
+        decode(&socket::last_words(self.socket.as_fd(), PATIENCE, MOST)?)
     }
 
     pub(in crate::launch) fn finish(mut self) -> Seen {
@@ -139,16 +124,7 @@ fn serve(mut warden: Warden, socket: &OwnedFd, init: BorrowedFd<'_>) -> io::Resu
     }
     // Unread, it would make the end of the connection an error on the other side.
     fd::read(socket.as_fd(), &mut [0; 1])?;
-    let bytes = encode(&warden.finish());
-    let mut rest = bytes.as_slice();
-    while !rest.is_empty() {
-        match fd::write(socket.as_fd(), rest) {
-            Ok(sent) => rest = rest.get(sent..).unwrap_or_default(),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
+    fd::write_all(socket.as_fd(), &encode(&warden.finish()))
 }
 
 /// A letter, the length, the bytes; after an appearance its clause.
