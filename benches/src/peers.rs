@@ -26,6 +26,8 @@ const ETC: [&str; 9] = [
 /// Directories that are links into `/usr` on most systems and directories of their own on some.
 const MERGED: [&str; 6] = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
+const FLOOR: &str = include_str!("floor.c");
+
 pub fn bare(place: &Place, command: &[&str]) -> Result<Subject, BenchError> {
     let (name, args) = command
         .split_first()
@@ -57,6 +59,19 @@ pub fn bwrap_workspace(project: &Path, home: &Path, command: &[&str]) -> Result<
     }
     push(&mut args, "--bind", &[project, project]);
     around(args, command, project, home)
+}
+
+/// Landlock and a system call filter alone, by a program that is compiled for it: what the kernel charges for these two, whoever asks.
+pub fn floor(place: &Place, project: &Path, home: &Path, command: &[&str]) -> Result<Subject, BenchError> {
+    let (source, program) = (place.root().join("floor.c"), place.root().join("walls-alone"));
+    fs::write(&source, FLOOR).map_err(BenchError::io("write", &source))?;
+    Subject::new("cc", place::program("cc")?, place.root(), home)
+        .args(["-O2", "-o"])
+        .args([&program, &source])
+        .check()?;
+    Ok(Subject::new("floor", program, project, home)
+        .args([project.as_os_str(), "--".as_ref()])
+        .args(command))
 }
 
 /// All of it but the project.

@@ -16,8 +16,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const ABOUT: &str =
-    "workload: git status, cargo builds and a node script, bare, under `run --policy workspace` and under `bwrap`";
+const ABOUT: &str = "workload: git status, cargo builds and a node script, bare, under `run --policy workspace`, under `bwrap`, and under Landlock and seccomp alone";
 const GOAL: f64 = 1.03;
 const ROUNDS: Flag = Flag {
     name: "--rounds",
@@ -48,6 +47,8 @@ struct Measured {
     ratio: Ratio,
     /// What it takes under `bwrap` with nearly the same mounts, if that is installed.
     bwrap: Option<Ratio>,
+    /// What it takes under Landlock and a system call filter alone, without any start, if there is a C compiler.
+    floor: Option<Ratio>,
 }
 
 impl Measured {
@@ -95,33 +96,44 @@ fn compare(work: Work, args: &Args, rounds: usize) -> Result<Measured, BenchErro
     };
     let place = Place::new(&format!("workload-{}", work.name()))?;
     let command = work.command();
-    let (bare_dir, boxed_dir, bwrap_dir) = (place.dir("bare")?, place.dir("boxed")?, place.dir("bwrap")?);
-    for dir in [&bare_dir, &boxed_dir, &bwrap_dir] {
+    let [bare_dir, boxed_dir, bwrap_dir, floor_dir] = ["bare", "boxed", "bwrap", "floor"].map(|name| place.dir(name));
+    let (bare_dir, boxed_dir, bwrap_dir, floor_dir) = (bare_dir?, boxed_dir?, bwrap_dir?, floor_dir?);
+    for dir in [&bare_dir, &boxed_dir, &bwrap_dir, &floor_dir] {
         work.prepare(dir, files)?;
     }
     let bare = with_fresh(bare(command, &bare_dir)?, work, &bare_dir);
     let boxed = with_fresh(boxed(args, command, &boxed_dir)?, work, &boxed_dir);
     let start = self::boxed(args, &["true"], &boxed_dir)?;
     let mut subjects = vec![bare, boxed, start];
-    let bwrap =
-        peers::bwrap_workspace(&bwrap_dir, &home(), command).map(|subject| with_fresh(subject, work, &bwrap_dir));
-    subjects.extend(bwrap.ok().filter(|subject| subject.check().is_ok()));
+    let [bwrap, floor] = [
+        (peers::bwrap_workspace(&bwrap_dir, &home(), command), &bwrap_dir),
+        (peers::floor(&place, &floor_dir, &home(), command), &floor_dir),
+    ]
+    .map(|(subject, dir)| {
+        let subject = with_fresh(subject.ok()?, work, dir);
+        subject.check().is_ok().then(|| {
+            subjects.push(subject);
+            subjects.len() - 1
+        })
+    });
     for subject in &subjects {
         // Once to see that it works, once more so that both sides begin with warm caches.
         subject.check()?;
         subject.check()?;
     }
     let samples = interleave(&subjects, rounds, args.pace())?;
-    let [bare, boxed, start, others @ ..] = samples.as_slice() else {
+    let [bare, boxed, start, ..] = samples.as_slice() else {
         return Err(BenchError::Failed {
             subject: work.name().to_string(),
             how: "no samples".to_string(),
         });
     };
+    let against_bare = |at: Option<usize>| Some(ratio_of_medians(samples.get(at?)?, bare));
     Ok(Measured {
         what: work.describe(files),
         ratio: ratio_of_medians(boxed, bare),
-        bwrap: others.first().map(|bwrap| ratio_of_medians(bwrap, bare)),
+        bwrap: against_bare(bwrap),
+        floor: against_bare(floor),
         bare: bare.clone(),
         boxed: boxed.clone(),
         start: start.clone(),
@@ -180,7 +192,9 @@ fn print_table(machine: &Machine, rounds: usize, measured: &[Measured], absent: 
         "95 %",
         "start apart",
         "bwrap × bare",
+        "floor × bare",
     ])];
+    let of = |ratio: Option<Ratio>| ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{:.3}", ratio.value));
     for one in measured {
         rows.push(row([
             one.what.clone(),
@@ -190,11 +204,12 @@ fn print_table(machine: &Machine, rounds: usize, measured: &[Measured], absent: 
             format!("{:.3}", one.ratio.value),
             format!("{:.3}–{:.3}", one.ratio.low, one.ratio.high),
             format!("{:.3}", one.start_apart()),
-            one.bwrap
-                .map_or_else(|| "–".to_owned(), |ratio| format!("{:.3}", ratio.value)),
+            of(one.bwrap),
+            of(one.floor),
         ]));
     }
     print!("{}", aligned(&rows));
+    println!("floor: Landlock and a filter that allows everything, in the same kernel, and nothing else");
     for program in absent {
         println!("not measured: cannot find `{program}` in PATH");
     }
@@ -213,6 +228,7 @@ fn as_json(machine: &Machine, rounds: usize, measured: &[Measured], absent: &[St
             "ratio": {"value": one.ratio.value, "low": one.ratio.low, "high": one.ratio.high},
             "ratio_start_apart": one.start_apart(),
             "bwrap_ratio": one.bwrap.map(|ratio| ratio.value),
+            "floor_ratio": one.floor.map(|ratio| ratio.value),
         })
     };
     let works: Vec<Value> = measured.iter().map(work).collect();
