@@ -75,6 +75,7 @@ glee_tests::claims! {
     a_path_that_is_no_text_is_reported_with_its_bytes => crate::words::bytes;
     hints_can_be_followed => crate::words::followed;
     a_call_that_failed_by_another_name_hides_no_later_denial => crate::again::beside_another_name;
+    what_is_renamed_elsewhere_keeps_no_denial_out => crate::again::beside_renames;
     what_appears_on_the_host_during_a_run_is_reported => crate::again::appeared;
     a_killed_listener_ends_the_run => crate::listener::killed;
     a_stopped_listener_ends_the_run => crate::listener::stopped;

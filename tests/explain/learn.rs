@@ -244,6 +244,58 @@ pub(crate) fn prove_content(caller: Caller) {
     assert!(text.contains("looks like it holds a secret"), "{text}");
 }
 
+/// A key, a token, and what its owner has closed to everybody else are listed, wherever they lie and whatever they are called.
+pub(crate) fn prove_closed(caller: Caller) {
+    let world = World::new(caller);
+    world.file("@OUT/keys/work", "-----BEGIN OPENSSH PRIVATE KEY-----\nmarked-one\n");
+    world.file(
+        "@OUT/notes/list",
+        "ghp_0123456789abcdefghijklmnopqrstuvwxyz marked-two\n",
+    );
+    world.file("@OUT/plain/own", "marked-three\n");
+    world.mode("@OUT/plain/own", 0o600);
+    world.file("@OUT/plain/open", "blue-green\n");
+    let script = "cat @OUT/keys/work; cat @OUT/notes/list; cat @OUT/plain/own; cat @OUT/plain/open; ls @OUT/keys; true";
+    let (outcome, file) = learn(&world, &["--permissive"], &["sh", "-c", script]);
+    assert!(outcome.says("blue-green"), "{}", outcome.describe());
+    for secret in ["marked-one", "marked-two", "marked-three"] {
+        assert!(!outcome.says(secret), "{secret}: {}", outcome.describe());
+    }
+    check(&world, &file);
+}
+
+/// What programs of the host would run or obey is not learned for writing.
+pub(crate) fn prove_later(caller: Caller) {
+    let world = World::new(caller);
+    for dir in [
+        "@OUT/other/.git/hooks",
+        "@HOME/.config/autostart",
+        "@HOME/bin",
+        "@OUT/result",
+    ] {
+        world.dir(dir);
+    }
+    world.file("@OUT/other/.git/config", "[core]\n");
+    let script = "echo planted >> @OUT/other/.git/config; echo planted > @OUT/other/.git/hooks/post-checkout
+        echo planted > @HOME/.config/autostart/a.desktop; echo planted > @HOME/bin/ls; echo planted > @OUT/result/new; true";
+    let (outcome, file) = learn(&world, &["--permissive"], &["sh", "-c", script]);
+    let text = fs::read_to_string(&file).unwrap_or_else(|_| panic!("no policy: {}", outcome.describe()));
+    for safe in [
+        "@OUT/other/.git/hooks/post-checkout",
+        "@HOME/.config/autostart/a.desktop",
+        "@HOME/bin/ls",
+    ] {
+        assert!(!world.path(safe).exists(), "{safe} was written: {text}");
+    }
+    assert_eq!(
+        fs::read_to_string(world.path("@OUT/other/.git/config")).ok().as_deref(),
+        Some("[core]\n"),
+        "{text}"
+    );
+    assert!(world.path("@OUT/result/new").exists(), "{text}");
+    assert!(text.contains("programs outside would run or obey it"), "{text}");
+}
+
 /// What somebody has written stays, unless they say otherwise.
 pub(crate) fn prove_kept(caller: Caller) {
     let world = World::new(caller);

@@ -32,6 +32,8 @@ glee_tests::claims! {
     a_link_to_nothing_is_learned_with_the_directory_that_it_leads_into => crate::learn::prove_dangling;
     a_round_that_cannot_be_started_loses_nothing_that_was_learned => crate::learn::prove_refused;
     settings_that_say_a_login_are_not_learned => crate::learn::prove_content;
+    what_holds_a_key_or_is_closed_to_others_is_not_learned => crate::learn::prove_closed;
+    what_the_host_would_run_later_is_not_learned_for_writing => crate::learn::prove_later;
     a_file_that_is_there_is_replaced_only_by_force => crate::learn::prove_kept;
     names_that_were_refused_are_learned => crate::learn::prove_network;
 }

@@ -167,6 +167,12 @@ fn text(part: Component<'_>) -> Option<String> {
     }
 }
 
+/// Does a name count wherever it lies: a file, what is in a directory of which everything counts, or that directory itself?
+pub(crate) fn is_named(path: &Path) -> bool {
+    let by_any = by_name(path).or_else(|| by_git(path)).or_else(|| by_dir(path));
+    by_any.or_else(|| DIRS.of(&names(path))).is_some()
+}
+
 fn names(path: &Path) -> Vec<String> {
     path.components().filter_map(text).collect()
 }

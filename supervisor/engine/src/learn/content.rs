@@ -1,6 +1,6 @@
-//! What a file of settings says of itself: a key, a token or a password with a value.
+//! What a file says of itself: a private key or a token anywhere; in settings also a key, a token or a password with a value.
 //!
-//! Pure but for [`Yard`]. Only what lies hidden in a home is looked at, and of that only the beginning. It comes besides the names of
+//! Pure but for [`Yard`]. Only the beginning is looked at, and for values only what lies hidden in a home. It comes besides the names of
 //! secrets, which nobody has to open: a program that is not in their table keeps its login in a file of some such name.
 
 use std::path::{Component, Path, PathBuf};
@@ -8,26 +8,78 @@ use std::path::{Component, Path, PathBuf};
 use super::wish::Yard;
 
 /// What files of settings end in; a name without an end may be one too.
-const ENDS: &str = "json json5 jsonc yaml yml toml ini conf cfg config rc xml properties dhall txt cookie dirs lua env";
+const ENDS: &str = "json json5 jsonc yaml yml toml ini conf cfg config rc xml properties dhall txt cookie dirs lua env vars \
+    clj edn gradle kts sbt nu fish sh zsh bash hcl dcf py local plist el key id";
 
 /// A word that names a secret, at the end of a key.
-const WORDS: &str =
-    "token secret password passwd passphrase apikey credential credentials authtoken accesstoken cookie";
+const WORDS: &str = "token secret password passwd passphrase apikey credential credentials authtoken accesstoken cookie pass \
+    macaroon mnemonic pat";
+
+/// Words that name many things; with a value that nobody thinks up, they name a secret.
+const LOOSE: &str = "key auth ak sk data phrase session";
 
 /// What comes before `key` if that is a secret.
 const KEYS: &str = "api access private secret auth account application signing encryption license";
 
 const MARK: &str = "PRIVATE KEY-----";
 
+/// How tokens begin, and how many letters and digits follow at the least.
+const TOKENS: &[(&str, usize)] = &[
+    ("ghp_", 20),
+    ("gho_", 20),
+    ("ghu_", 20),
+    ("ghs_", 20),
+    ("ghr_", 20),
+    ("github_pat_", 20),
+    ("glpat-", 16),
+    ("sk-", 20),
+    ("sk_live_", 16),
+    ("rk_live_", 16),
+    ("xoxb-", 16),
+    ("xoxp-", 16),
+    ("xoxa-", 16),
+    ("xoxs-", 16),
+    ("AKIA", 16),
+    ("ASIA", 16),
+    ("AIza", 30),
+    ("npm_", 30),
+    ("hf_", 20),
+    ("pypi-", 20),
+    ("dop_v1_", 20),
+    ("shpat_", 20),
+    ("ya29.", 20),
+    ("AGE-SECRET-KEY-", 20),
+];
+
 /// The shortest value that is taken for a secret.
 const SHORTEST: usize = 6;
 
-/// Is this a file of settings in a home that holds a secret?
+/// The shortest value that nobody thinks up.
+const DRAWN: usize = 16;
+
+/// Does this file hold a secret?
 pub(super) fn holds_secret(file: &Path, homes: &[PathBuf], yard: &dyn Yard) -> bool {
-    is_of_settings(file, homes)
-        && yard
-            .head(file)
-            .is_some_and(|head| says_secret(&String::from_utf8_lossy(&head)))
+    let Some(head) = yard.head(file) else { return false };
+    let text = String::from_utf8_lossy(&head);
+    is_secret_itself(&text) || (is_of_settings(file, homes) && says_secret(&text))
+}
+
+/// A private key or a token, whatever the file is for.
+fn is_secret_itself(text: &str) -> bool {
+    !text.contains('\0') && (text.contains(MARK) || TOKENS.iter().any(|token| has_token(text, *token)))
+}
+
+fn has_token(text: &str, (start, least): (&str, usize)) -> bool {
+    text.match_indices(start).any(|(at, _)| {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        let rest = text.get(at + start.len()..).unwrap_or_default();
+        let letters = rest
+            .chars()
+            .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+        let value: String = letters.take(least).collect();
+        let drawn = value.chars().any(|c| c.is_ascii_digit()) && value.chars().any(|c| c.is_ascii_alphabetic());
+        before.is_none_or(|c| !c.is_ascii_alphanumeric()) && value.len() == least && drawn
+    })
 }
 
 pub(super) fn is_of_settings(file: &Path, homes: &[PathBuf]) -> bool {
@@ -53,7 +105,47 @@ fn says_secret(text: &str) -> bool {
     if text.contains('\0') {
         return false;
     }
-    text.contains(MARK) || text.lines().any(|line| has_login(line) || gives_value(line))
+    let says = |line: &str| has_login(line) || gives_value(line) || (!is_comment(line) && says_pair(line));
+    is_secret_itself(text) || is_one_word(text) || text.lines().any(says)
+}
+
+fn is_comment(line: &str) -> bool {
+    let starts = ["#", "//", ";", "-- ", "%"];
+    starts.iter().any(|start| line.trim_start().starts_with(start))
+}
+
+/// Nothing but one word that nobody thinks up.
+fn is_one_word(text: &str) -> bool {
+    let text = text.trim();
+    !text.contains(char::is_whitespace) && is_drawn(text)
+}
+
+/// Letters and digits without a sense: long, both kinds, and no path, name or number.
+fn is_drawn(value: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+' | '/' | '=' | ':' | '|');
+    value.len() >= DRAWN
+        && value.chars().all(fits)
+        && value.chars().filter(char::is_ascii_digit).count() >= 2
+        && value.chars().any(|c| c.is_ascii_alphabetic())
+        && !value.starts_with('/')
+        && !value.contains("://")
+}
+
+/// `password x`, `--token x`, `set -gx API_KEY x`; and `user = "me:word"`.
+fn says_pair(line: &str) -> bool {
+    let trim = |word: &'_ str| -> String { word.trim_matches(['"', '\'', ',', ':', '(', ')', '-', '=']).to_owned() };
+    let words: Vec<String> = line
+        .split_whitespace()
+        .map(trim)
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.windows(2).any(|pair| match pair {
+        [key, value] => {
+            let login = key == "user" && value.split_once(':').is_some_and(|(_, word)| !word.is_empty());
+            login || (is_named_so(key) && is_value(value) && value.chars().any(|c| !c.is_ascii_lowercase()))
+        }
+        _ => false,
+    })
 }
 
 /// `ftp://me:word@host`
@@ -81,7 +173,9 @@ fn gives_value(line: &str) -> bool {
         let key = before.get(start.map_or(0, |start| start + 1)..).unwrap_or_default();
         let value = after.trim_start_matches(quotes);
         let value = value.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | '<' | '}'));
-        is_named_so(key) && value.into_iter().next().is_some_and(is_value)
+        value.into_iter().next().is_some_and(|value| {
+            (is_named_so(key) && is_value(value)) || (has(LOOSE, &last_word(key)) && is_drawn(value))
+        })
     })
 }
 
@@ -95,8 +189,8 @@ fn is_reference(value: &str) -> bool {
     value.starts_with(['$', '<', '{', '%', '*'])
 }
 
-/// `apiKey`, `auth-token`, `DB_PASSWORD`; not `max_tokens`, `tokenizer` or `key`.
-fn is_named_so(key: &str) -> bool {
+/// The words of a name, in small letters: `apiKey`, `auth-token`, `DB_PASSWORD`.
+fn words(key: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut small = false;
     for c in key.chars() {
@@ -108,7 +202,18 @@ fn is_named_so(key: &str) -> bool {
             word.push(c.to_ascii_lowercase());
         }
     }
-    let mut last = words.iter().rev().filter(|word| !word.is_empty());
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn last_word(key: &str) -> String {
+    words(key).pop().unwrap_or_default()
+}
+
+/// Not `max_tokens`, `tokenizer` or `key`.
+fn is_named_so(key: &str) -> bool {
+    let words = words(key);
+    let mut last = words.iter().rev();
     let (Some(word), above) = (last.next(), last.next()) else {
         return false;
     };

@@ -15,6 +15,13 @@ fn a_value_for_a_key_a_token_or_a_password_is_a_secret() {
         "-----BEGIN OPENSSH PRIVATE KEY-----",
         "ftp://me:word@example.org",
         "[x]\nclient_secret = \"0123456789abcdef\"",
+        "machine example.org login me password 0123456789",
+        "set -gx API_KEY 0123456789",
+        "--password=Abcdef9",
+        "user = \"me:word\"",
+        "key=abcdef0123456789ABCD",
+        "\"auth\": \"YWxhZGRpbjpvcGVuc2VzYW1l12\"",
+        "d41d8cd98f00b204e9800998ecf8427e\n",
     ] {
         assert!(says_secret(text), "{text}");
     }
@@ -30,6 +37,10 @@ fn what_only_talks_of_a_secret_is_none() {
         "api_key: <yours here>",
         "use_token: false",
         "key: F12345678",
+        "\"key\": \"ctrl+shift+p\"",
+        "# the token EXPIRES99 soon",
+        "3.11.4",
+        "path /usr/lib/python3.11/site-packages",
         "https://example.org/a@b:c",
         "password\0=abcdefgh",
     ] {
@@ -51,4 +62,24 @@ fn only_settings_that_lie_hidden_in_a_home_are_looked_at() {
             .iter()
             .any(|path| looked(path))
     );
+}
+
+#[test]
+fn keys_and_tokens_are_secrets_wherever_they_stand() {
+    for text in [
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "let t = \"ghp_0123456789abcdefghijABCDEFGHIJ\";",
+        "AKIAIOSFODNN7EXAMPLE",
+        "x: glpat-0123456789abcdefghij",
+    ] {
+        assert!(is_secret_itself(text), "{text}");
+    }
+    for text in [
+        "ghp_short",
+        "task-0123456789abcdefghijklmn",
+        "MAKIAIOSFODNN7EXAMPLE",
+        "sk-learn-is-a-library-for-python",
+    ] {
+        assert!(!is_secret_itself(text), "{text}");
+    }
 }

@@ -70,6 +70,10 @@ impl Yard for Paper {
         None
     }
 
+    fn is_closed(&self, _: &Path) -> bool {
+        false
+    }
+
     fn list(&self, dir: &Path) -> Option<Vec<PathBuf>> {
         let inside = self.0.keys().filter(|path| path.parent() == Some(dir));
         Some(inside.cloned().collect())
@@ -156,6 +160,10 @@ impl Yard for Closed {
 
     fn head(&self, _: &Path) -> Option<Vec<u8>> {
         None
+    }
+
+    fn is_closed(&self, _: &Path) -> bool {
+        false
     }
 
     fn list(&self, _: &Path) -> Option<Vec<PathBuf>> {

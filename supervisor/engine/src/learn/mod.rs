@@ -133,7 +133,9 @@ impl Lesson {
             return self.list("a grant does not allow this", format!("{about}: {}", denial.rule));
         }
         let judged = targets(&wanted, access, &denial.syscall, place, yard).and_then(|targets| {
-            let mut all = targets.iter().map(|(target, _)| judge(target, place, yard));
+            let mut all = targets
+                .iter()
+                .map(|(target, access)| judge(target, *access, place, yard));
             all.find(Result::is_err).unwrap_or(Ok(())).map(|()| targets)
         });
         match judged {
@@ -190,7 +192,7 @@ impl Lesson {
         let given = std::mem::take(&mut self.grants);
         let was_given = |path: &Path| given.iter().any(|(known, _, _)| known == path);
         for (path, access, wish) in wishes.settle(place, yard) {
-            let end = match still(&path, place, yard) {
+            let end = match still(&path, access, place, yard) {
                 Ok(end) => end,
                 Err(objection) => {
                     self.list(objection.text(), path.display().to_string());

@@ -5,10 +5,13 @@
 use std::path::{Component, Path, PathBuf};
 
 use glee_policy::hint::{self, Place};
+use glee_policy::resolved::FsAccess;
+use glee_sandbox::survey;
 
 use super::content;
 use super::secrets::is_secret;
 use super::wish::{Yard, is_too_wide};
+use crate::later;
 
 /// Links of one path that are looked at.
 const MOST_LINKS: usize = 40;
@@ -18,6 +21,8 @@ const MOST_LINKS: usize = 40;
 pub(super) enum Objection {
     Secret,
     HoldsSecret,
+    Closed,
+    RunLater,
     TooWide,
     Nameless,
     Replaceable,
@@ -29,6 +34,8 @@ impl Objection {
         match self {
             Self::Secret => "looks like a secret",
             Self::HoldsSecret => "looks like it holds a secret",
+            Self::Closed => "its owner has closed it to everybody else",
+            Self::RunLater => "programs outside would run or obey it",
             Self::TooWide => "too wide to be granted",
             Self::Nameless => "no policy can name this",
             Self::Replaceable => "passes through a link that the command could replace",
@@ -51,7 +58,7 @@ pub(super) fn is_secret_at(path: &Path, homes: &[PathBuf]) -> bool {
 }
 
 /// May this be granted?
-pub(super) fn judge(path: &Path, place: Place<'_>, yard: &dyn Yard) -> Result<(), Objection> {
+pub(super) fn judge(path: &Path, access: FsAccess, place: Place<'_>, yard: &dyn Yard) -> Result<(), Objection> {
     let homes = homes(place, yard);
     let walk = yard.walk(path);
     let links = walk.links.iter().map(|(at, _)| at.as_path());
@@ -67,7 +74,21 @@ pub(super) fn judge(path: &Path, place: Place<'_>, yard: &dyn Yard) -> Result<()
     if content::holds_secret(&walk.path, &homes, yard) {
         return Err(Objection::HoldsSecret);
     }
+    // The project is the command's own already.
+    let outside = !walk.path.starts_with(place.project);
+    if outside && yard.is_closed(&walk.path) {
+        return Err(Objection::Closed);
+    }
+    if outside && access == FsAccess::ReadWrite && [path, &walk.path].iter().any(|at| is_run_later(at, &homes)) {
+        return Err(Objection::RunLater);
+    }
     Ok(())
+}
+
+/// Would the host run what was written here, or obey it? By the names that a report marks, and by those of a home.
+fn is_run_later(path: &Path, homes: &[PathBuf]) -> bool {
+    let inside = homes.iter().find_map(|home| path.strip_prefix(home).ok());
+    later::is_named(path) || inside.is_some_and(survey::is_of_a_home)
 }
 
 /// The same path without the links that lie in these trees and lead out of them: the command sees them as they are, and could replace

@@ -22,6 +22,8 @@ pub trait Yard {
     fn list(&self, dir: &Path) -> Option<Vec<PathBuf>>;
     /// How a file begins. `None`: it is none, or cannot be read.
     fn head(&self, file: &Path) -> Option<Vec<u8>>;
+    /// Is this a file of data that its owner has closed to everybody else?
+    fn is_closed(&self, file: &Path) -> bool;
 }
 
 /// Why somebody wanted it.
@@ -64,7 +66,7 @@ const WIDE: &[&str] = &["/usr", "/var", "/home", "/run", "/run/user", "/media", 
 /// Entries that are looked at below one directory.
 const ENTRIES: usize = 50_000;
 
-/// Files of settings that are read below one directory. The names of the others must do.
+/// Files that are read below one directory. The names and modes of the others must do.
 const READ: usize = 256;
 
 #[derive(Debug, Default)]
@@ -154,7 +156,7 @@ impl Wishes {
             let own = inside.iter().filter(|path| self.end(path).parent() == Some(&end));
             own.count() >= MANY
                 && !mixed
-                && judge(dir, place, yard).is_ok()
+                && judge(dir, access, place, yard).is_ok()
                 && secrets_in(&end, place, yard).is_some_and(|found| found.is_empty())
         };
         let mut crowded = children.into_iter().filter(|(_, inside)| inside.len() >= MANY);
@@ -202,9 +204,9 @@ impl Wishes {
 }
 
 /// What may be granted at the end: what was wished for may lead elsewhere by now.
-pub(super) fn still(path: &Path, place: Place<'_>, yard: &dyn Yard) -> Result<PathBuf, Objection> {
+pub(super) fn still(path: &Path, access: FsAccess, place: Place<'_>, yard: &dyn Yard) -> Result<PathBuf, Objection> {
     beyond(path, &[place.project.to_owned()], yard)?;
-    judge(path, place, yard)?;
+    judge(path, access, place, yard)?;
     Ok(yard.walk(path).path)
 }
 
@@ -222,11 +224,11 @@ pub fn secrets_in(dir: &Path, place: Place<'_>, yard: &dyn Yard) -> Option<Vec<P
             if seen > ENTRIES {
                 return None;
             }
-            if is_secret_at(&path, &homes) {
+            if is_secret_at(&path, &homes) || yard.is_closed(&path) {
                 found.push(path);
             } else if yard.is_dir(&path) {
                 todo.push(path);
-            } else if read < READ && content::is_of_settings(&path, &homes) {
+            } else if read < READ {
                 read += 1;
                 if content::holds_secret(&path, &homes, yard) {
                     found.push(path);

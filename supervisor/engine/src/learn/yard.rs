@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Read;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use glee_policy::Walk;
@@ -46,5 +46,11 @@ impl Yard for OnDisk {
         let mut head = Vec::new();
         opened.take(HEAD).read_to_end(&mut head).ok()?;
         Some(head)
+    }
+
+    fn is_closed(&self, file: &Path) -> bool {
+        let meta = fs::symlink_metadata(file).ok().filter(fs::Metadata::is_file);
+        // What can be executed is a program, and an empty file tells nothing.
+        meta.is_some_and(|meta| meta.permissions().mode() & 0o177 == 0 && meta.len() > 0)
     }
 }

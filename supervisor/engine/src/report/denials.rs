@@ -1,5 +1,6 @@
 //! What was refused, as the report lists it: by which clause, and the smallest change that would allow it.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -53,6 +54,9 @@ const DNS_PORT: u16 = 53;
 const ONLY_TCP: &str = "no policy key allows datagrams: use TCP";
 
 const NO_NAME: &str = "no policy can name this host";
+
+/// Names that one hint has at most: who would have to take more of them away takes the protection away.
+const MOST_NAMES: usize = 32;
 
 pub(super) const NOTHING: &str = "no policy key allows this";
 
@@ -230,11 +234,12 @@ impl<'a> Explainer<'a> {
             return (rule.to_owned(), hint);
         }
         let verdict = self.policy.decide(&Question::Path { path, access });
-        if let Some(name) = self.protected(path)
+        let names = self.protected(path);
+        if let Some(name) = names.first()
             && access == FsAccess::ReadWrite
         {
             let rule = format!("`{name}` stays as it is: programs outside obey it");
-            return (rule, unprotect(&name));
+            return (rule, unprotect(&names));
         }
         let rule = match (&verdict.allowed, access) {
             (true, _) => format!("{}, but not inside this sandbox", written(&verdict)),
@@ -253,21 +258,28 @@ impl<'a> Explainer<'a> {
         (rule, self.grant(place, access))
     }
 
-    /// The name by which a policy opts out of protecting a path.
-    fn protected(&self, path: &Path) -> Option<String> {
-        let covers = |watch: &&glee_sandbox::plan::Watch| {
-            watch.response == Response::Protect && (path.starts_with(&watch.path) || watch.path.starts_with(path))
+    /// The names by which a policy opts out of protecting a path: the nearest that it lies in, or all that lie below it and hold it.
+    fn protected(&self, path: &Path) -> Vec<String> {
+        let islands = || {
+            self.plan
+                .watches
+                .iter()
+                .filter(|watch| watch.response == Response::Protect)
         };
-        let island = self
-            .plan
-            .watches
-            .iter()
-            .filter(covers)
-            .max_by_key(|watch| watch.path.as_os_str().len())?;
+        let around = islands().filter(|watch| path.starts_with(&watch.path));
+        let around = around.max_by_key(|watch| watch.path.as_os_str().len());
         let tree = |path: &&Path| self.policy.grants.iter().any(|grant| grant.path.as_path() == *path);
-        let top = island.path.ancestors().skip(1).find(tree).unwrap_or(self.project);
-        let name = island.path.strip_prefix(top).unwrap_or(&island.path);
-        Some(name.to_string_lossy().into_owned())
+        let name = |island: &Path| {
+            let top = island.ancestors().skip(1).find(tree).unwrap_or(self.project);
+            let name = island.strip_prefix(top).unwrap_or(island);
+            name.to_string_lossy().into_owned()
+        };
+        if let Some(island) = around {
+            return vec![name(&island.path)];
+        }
+        let below = islands().filter(|watch| watch.path.starts_with(path));
+        let names: BTreeSet<String> = below.map(|watch| name(&watch.path)).collect();
+        names.into_iter().collect()
     }
 
     /// The clause that would grant a path: itself if it is there, else the nearest directory that is.
@@ -298,10 +310,14 @@ fn is_about_a_link(path: &Path, denied: &Denied) -> bool {
 }
 
 /// What is replaced by way of a lock beside it needs both names.
-fn unprotect(name: &str) -> String {
-    match name.strip_suffix(".lock") {
-        Some(meant) => hint::unprotect(&[meant, name]),
-        None => hint::unprotect(&[name]),
+fn unprotect(names: &[String]) -> String {
+    match names {
+        [name] => match name.strip_suffix(".lock") {
+            Some(meant) => hint::unprotect(&[meant, name]),
+            None => hint::unprotect(&[name]),
+        },
+        names if names.len() <= MOST_NAMES => hint::unprotect(&names.iter().map(String::as_str).collect::<Vec<_>>()),
+        _ => NOTHING.to_owned(),
     }
 }
 

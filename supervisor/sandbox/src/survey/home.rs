@@ -11,6 +11,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use glee_policy::protected::NAMES as PROTECTED;
+
 use super::home_names::{INNER, NAMES};
 use super::{links, secrets};
 
@@ -68,6 +70,15 @@ pub(super) fn names(homes: &BTreeSet<&Path>, own: Option<&Path>, trees: &[PathBu
         found.extend(roots.iter().flat_map(|root| look.linked_inside(root)));
     }
     found
+}
+
+/// Is this, below a home, something that the host reads at login or runs by its name, or does it lie in or hold such a thing?
+#[must_use]
+pub fn is_of_a_home(inside: &Path) -> bool {
+    const PROGRAMS: &[&str] = &[".local/bin", ".local/share/applications"];
+    let names = [NAMES, INNER, PROTECTED, PROGRAMS].into_iter().flatten();
+    let mut names = names.map(Path::new);
+    names.any(|name| inside.starts_with(name) || (name.starts_with(inside) && inside != Path::new("")))
 }
 
 fn all() -> impl Iterator<Item = (&'static str, Sort)> {

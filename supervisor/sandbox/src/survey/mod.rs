@@ -36,6 +36,7 @@ pub use asked::KEY_FILE;
 pub use command::{FoundCommand, NotFound, find as find_command};
 pub use git::GitDir;
 pub(crate) use git::{common_dir_of, git_dir_of};
+pub use home::is_of_a_home;
 pub use islands::{Island, IslandState};
 pub use secrets::{OF_A_HOME, SECRETS};
 pub use system::{Entry, SystemPath};

@@ -17,6 +17,11 @@ struct OpenHow {
     resolve: u64,
 }
 
+/// Times that a lookup is tried which something on the machine moved under.
+const TRIES: usize = 256;
+
+/// A lookup of `..` that must stay below its start cannot tell where it is if anything was renamed or mounted meanwhile, anywhere
+/// on the machine: the kernel then says `EAGAIN`, and it is tried again.
 pub(super) fn openat2(dir: libc::c_int, path: &Path, flags: libc::c_int, resolve: u64) -> io::Result<OwnedFd> {
     let path = cpath(path)?;
     let how = OpenHow {
@@ -25,9 +30,16 @@ pub(super) fn openat2(dir: libc::c_int, path: &Path, flags: libc::c_int, resolve
         resolve,
     };
     let size = size_of::<OpenHow>();
-    // SAFETY: `path` is NUL-terminated and `how` is a live, fully initialised local of the size given.
-    let raw = unsafe { libc::syscall(libc::SYS_openat2, dir, path.as_ptr(), &raw const how, size) };
-    check(raw).map(own)
+    let mut left = TRIES;
+    loop {
+        // SAFETY: `path` is NUL-terminated and `how` is a live, fully initialised local of the size given.
+        let raw = unsafe { libc::syscall(libc::SYS_openat2, dir, path.as_ptr(), &raw const how, size) };
+        left -= 1;
+        match check(raw) {
+            Err(error) if error.raw_os_error() == Some(libc::EAGAIN) && left > 0 => {}
+            other => return other.map(own),
+        }
+    }
 }
 
 /// A handle on an absolute path of which no component may be a symlink.

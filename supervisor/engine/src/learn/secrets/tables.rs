@@ -7,9 +7,13 @@ pub(super) const NAMES: &[&str] = &[
      .config/bitwarden* .config/1password keyrings keystores kwallet* id_rsa* id_dsa* id_ecdsa* id_ed25519* ssh_host_*
      insecure_private_key secring* *.pem *.key *.p8 *.p12 *.pfx *.pkcs12 *.jks *.jceks *.bks *.keystore *.keytab *.keychain
      *.kdb *.kdbx *.psafe3 *.ppk *.gpg *.pgp *.asc *.age *.agekey *.ovpn *.snk .dbus-keyrings wireguard/*.conf .wireguard
-     .vnc/passwd tigervnc/passwd",
+     .vnc/passwd tigervnc/passwd .vncpasswd .smbpasswd smbpasswd *.keyring *.skey *.macaroon *.pk8 *.priv cwallet.sso rootkey.csv
+     *accesskeys.csv acme.json x509up_u* *.potfile john.pot .2fa .google_authenticator .irods/.irodsa .lpass .config/rbw
+     .local/share/rbw .local/share/lpass .local/share/signal-cli .config/borg/keys .config/keepassxc .gh_pat .gist .bw_session
+     .restic-pw* .vault-pass* .ansible_vault_pass* .deepl .p4tickets .p4enviro",
     // Variables and settings in which programs are given passwords.
-    ".env* *.env env.local env.prod* env.dev* env.stag* .flaskenv *.tfvars *.tfvars.json *.tfstate local.settings.json
+    ".dev.vars* .curlrc .renviron .usqlpass .alpine.pwd *.tfstate.*.backup
+     .env* *.env env.local env.prod* env.dev* env.stag* .flaskenv *.tfvars *.tfvars.json *.tfstate local.settings.json
      appsettings.* wp-config* settings-security.xml auth.json auth.toml shadow htpasswd .htpasswd *.passwd .vault_pass* .vault
      .ansible/vault_pass* database.yml",
     // Clouds and their storage.
@@ -17,6 +21,7 @@ pub(super) const NAMES: &[&str] = &[
      .config/linode-cli .config/scw .config/exoscale .config/upctl* .config/yandex-cloud .vultr-cli* .civo.json ovh.conf .ovh.conf
      .gsutil .boto .s3cfg .s3curl .passwd-s3fs .mc .b2_account_info .config/b2 .config/rclone rclone.conf .rclone.conf adc.json
      .terraform.d .terraformrc terraform.rc .pulumi .saml2aws .okta* .awsvault .granted
+     .config/hcp .config/coderv2 .obsutilconfig .cdsapirc .config/snapcraft .acme.sh .config/oras .config/regctl .oscrc
      .config/vultr-cli* .config/cloudflared openrc.sh *-openrc.sh .tencentcloud* .lambda_cloud .tugboat .config/lambda_cloud .config/civo*",
     // Where programs are served from, and what they call.
     ".fly .config/fly .railway .netlify .config/netlify .wrangler .config/.wrangler .cloudflared .vercel com.vercel.cli
@@ -24,7 +29,7 @@ pub(super) const NAMES: &[&str] = &[
      .koyeb.yaml .serverlessrc .ngrok .ngrok2 .config/ngrok ngrok.yml .config/stripe .twilio-cli .sentryclirc .config/sentry
      .config/tailscale .transifexrc .travis .circleci/cli.yml .coveralls.yml .config/slack .slack .jira.d .config/.jira .config/jira",
     // Registries and package managers.
-    ".npmrc .yarnrc .yarnrc.yml .pypirc pip.conf pip.ini .condarc .config/pypoetry .hex .jfrog .bundle/config .gemrc
+    ".npmrc npmrc .yarnrc .yarnrc.yml .pypirc pip.conf pip.ini .condarc .config/pypoetry .hex .jfrog .bundle/config .gemrc
      .m2/settings* .gradle/gradle.properties .cabal/config nuget.config .nuget helm/registry .docker .dockercfg
      .luarocks/upload_config.lua .pause .conan/.conan.db .config/attic .config/nix/nix.conf
      .config/pnpm/rc .pnpmrc .bunfig.toml .config/nix/netrc netrc .config/cachix .config/cabal/config .config/hex .config/npm
@@ -48,7 +53,9 @@ pub(super) const NAMES: &[&str] = &[
     ".msmtprc .config/msmtp .mailrc .muttrc .mutt .config/mutt .config/neomutt .mbsyncrc .isyncrc .offlineimaprc .fetchmailrc
      .getmail .authinfo* .config/aerc .config/himalaya .thunderbird",
     // Browsers, and programs that keep a session.
-    ".mozilla .librewolf .waterfox .zen .config/google-chrome* .config/chromium* .config/bravesoftware .config/microsoft-edge*
+    "cookies login*data .w3m/cookie .lynx_cookies .floorp .config/evolution .config/goa-1.0 launcher_accounts.json .httpie/sessions
+     .zuliprc
+     .mozilla .librewolf .waterfox .zen .config/google-chrome* .config/chromium* .config/bravesoftware .config/microsoft-edge*
      .config/vivaldi* .config/opera* .config/librewolf .var/app snap/firefox snap/chromium logins.json key3.db key4.db
      .config/discord* .config/signal* .config/element* telegramdesktop .config/filezilla .config/remmina .local/share/remmina
      globalstorage state.vscdb syncthing/config.xml .config/syncthing .local/state/syncthing weechat/sec.conf .weechat/sec.conf .irssi
@@ -57,15 +64,41 @@ pub(super) const NAMES: &[&str] = &[
      passwd.txt *.cookie",
     // What was typed.
     "*_history *_history.txt *-history.json .histfile .zhistory .history history.sqlite .viminfo .lesshst .dbshell atuin
+     history.txt .rhistory main.shada
      pgcli/history mycli/history litecli/history .pgcli-history .mycli-history .litecli-history",
     // Who may use the screen.
     ".xauthority* xauthority .iceauthority* .serverauth* .mutter-xwaylandauth* xauth_*",
     // Money.
-    "wallet.dat *.wallet .bitcoin .ethereum .electrum .monero .solana .config/solana",
+    "wallet.dat *.wallet .litecoin .dogecoin .zcash .bitmonero .lnd .electron-cash .stellar .bitcoin .ethereum .electrum .monero .solana .config/solana",
 ];
 
 /// Places of the machine.
 pub(super) const PLACES: &[&str] = &[
+    "/etc/apt/auth.conf",
+    "/etc/apt/auth.conf.d",
+    "/etc/ceph",
+    "/etc/chrony/chrony.keys",
+    "/etc/corosync/authkey",
+    "/etc/exim4/passwd.client",
+    "/etc/gitlab-runner",
+    "/etc/luks",
+    "/etc/mosquitto/passwd",
+    "/etc/msmtprc",
+    "/etc/netplan",
+    "/etc/ntp.keys",
+    "/etc/passwd-s3fs",
+    "/etc/pgbouncer/userlist.txt",
+    "/etc/samba/smbpasswd",
+    "/etc/security/opasswd",
+    "/etc/swanctl",
+    "/etc/vault.d",
+    "/var/backups",
+    "/var/lib/etcd",
+    "/var/lib/iwd",
+    "/var/lib/krb5kdc",
+    "/var/lib/samba/private",
+    "/var/lib/tailscale",
+    "/var/lib/vault",
     "/etc/shadow",
     "/etc/shadow-",
     "/etc/gshadow",

@@ -9,7 +9,7 @@ use super::row::DeniedKind;
 
 /// A place and why it is asked for.
 struct Noise {
-    /// A file, or a directory with everything below it. A `*` at the end stands for the rest of a name.
+    /// A file, or a directory with everything below it. A `*` at the end stands for the rest of a name, a `/` for the directory alone.
     at: &'static str,
     #[cfg_attr(
         not(test),
@@ -38,6 +38,9 @@ const NOISE: &[Noise] = &[
     noise("/etc/profile", "a shell's start-up file"),
     noise("/etc/profile.d", "a shell's start-up file"),
     noise("/etc/bash.bashrc", "a shell's start-up file"),
+    noise("/etc/zsh", "a shell's start-up file"),
+    noise("/etc/zshenv", "a shell's start-up file"),
+    noise("/etc/fish", "a shell's start-up file"),
     noise("/etc/machine-id", "asks which machine this is"),
     noise("/var/lib/dbus/machine-id", "asks which machine this is"),
     noise("/etc/terminfo", "describes terminals"),
@@ -55,6 +58,9 @@ const NOISE: &[Noise] = &[
     noise("/sys/kernel/mm/hugepages", "memory allocators"),
     noise("/sys/module/apparmor", "asks whether AppArmor is on"),
     noise("/tmp/hsperfdata_*", "Java looks for others of its kind"),
+    noise("/run/", "the C library, on its way to names of users"),
+    noise("/run/systemd/userdb", "the C library asks for names of users"),
+    noise("/opt/", "compilers look for others of their kind"),
 ];
 
 /// What a compiler made before, in a home: it is made again.
@@ -83,6 +89,9 @@ fn is_lock(path: &Path) -> bool {
 
 /// Does `at`, with what is below it, hold the path?
 fn holds(at: &str, path: &Path) -> bool {
+    if let Some(alone) = at.strip_suffix('/') {
+        return path == Path::new(alone);
+    }
     let Some(start) = at.strip_suffix('*') else {
         return path.starts_with(at);
     };
@@ -149,6 +158,8 @@ mod tests {
             DeniedKind::Write,
             Path::new("/home/me/.cache/go-build/01/01-a")
         ));
+        assert!(is_noise(DeniedKind::Hidden, Path::new("/run")));
+        assert!(!is_noise(DeniedKind::Hidden, Path::new("/run/docker.sock")));
         assert!(is_noise(DeniedKind::Hidden, Path::new("/tmp/hsperfdata_me")));
         assert!(!is_noise(DeniedKind::Hidden, Path::new("/tmp/hsperfdata_me/1")));
     }
