@@ -58,6 +58,8 @@ const NO_NAME: &str = "no policy can name this host";
 /// Names that one hint has at most: who would have to take more of them away takes the protection away.
 const MOST_NAMES: usize = 32;
 
+const GRANTED: &str = "granted already: name it by this path";
+
 pub(super) const NOTHING: &str = "no policy key allows this";
 
 /// What the policy of a run says to its refusals.
@@ -255,7 +257,12 @@ impl<'a> Explainer<'a> {
             Some(dir) if access == FsAccess::ReadWrite && path.is_symlink() && !path.exists() => dir,
             Some(_) | None => path,
         };
-        (rule, self.grant(place, access))
+        // It came by another way, through a link or a directory that is not shown.
+        let hint = match verdict.allowed && place == path && denied.because == Because::Absent {
+            true => GRANTED.to_owned(),
+            false => self.grant(place, access),
+        };
+        (rule, hint)
     }
 
     /// The names by which a policy opts out of protecting a path: the nearest that it lies in, or all that lie below it and hold it.
