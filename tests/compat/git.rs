@@ -43,6 +43,13 @@ const SUBMODULE: &str = "
     git commit -q -m super";
 
 claims! {
+    fn a_link_of_an_earlier_run_leaves_the_repository_usable(at) {
+        at.needs(&["git"]);
+        at.stage(REPOSITORY);
+        at.prints("mkdir d sub && ln -s ../d/../.git sub/.git && echo done", "done\n");
+        at.prints("echo two > file && git commit -q -a -m second && git log --format=%s", "second\nfirst\n");
+    }
+
     fn git_commit_is_there_for_the_host_afterwards(at) {
         at.needs(&["git"]);
         at.stage(REPOSITORY);

@@ -41,6 +41,21 @@ data += put(32, _8=b'ZZZZ', _12=struct.pack('>I', end + 32 - 20 - 164), _31=b'\1
 open(sys.argv[1], 'wb').write(data + bytes(end - len(data)) + b'\1' * 32)
 ";
 
+/// Writes an index whose last bytes, within something that nobody knows, send a git of several threads to a part that links a name:
+/// `hidden.py LINK`.
+const HIDDEN: &str = r"import os, struct, hashlib, subprocess, sys
+def git(*words): subprocess.run(['git', '-c', 'splitIndex.sharedIndexExpire=never', *words], check=True, env={**os.environ, 'GIT_INDEX_FILE': '.git/other'})
+git('update-index', '--add', '--cacheinfo', '160000,' + '1' * 40 + ',' + sys.argv[1])
+git('update-index', '--split-index')
+other = open('.git/other', 'rb').read()
+at = other.index(b'link')
+link = other[at:at + 8 + struct.unpack('>I', other[at + 4:at + 8])[0]]
+data = b'DIRC' + struct.pack('>II', 2, 0)
+body = link + b'EOIE' + struct.pack('>II', 24, len(data) + 8) + hashlib.sha1(link[:8]).digest()
+data += b'XXXX' + struct.pack('>I', len(body)) + body
+open('.git/index', 'wb').write(data + hashlib.sha1(data).digest())
+";
+
 /// The script nests a repository that the host's next `git status` would enter.
 fn trap(script: &str) -> Attempt {
     attempt(format!("{ARM} {script}"), Leak::Seen(git_ran_code))
@@ -70,6 +85,20 @@ fn git_ran_code(w: &World, _: &Outcome) -> Option<String> {
     fs::exists(w.path("@OUT/pwned"))
         .unwrap_or(false)
         .then(|| "git on the host ran what the sandbox had planted".into())
+}
+
+/// What a person does next who wants to share what there is.
+fn push_ran_code(w: &World, _: &Outcome) -> Option<String> {
+    let _ = fs::remove_file(w.path("@OUT/pwned"));
+    let _ = w.host_command("git").arg("push").output();
+    let ran = fs::exists(w.path("@OUT/pwned")).unwrap_or(false);
+    ran.then(|| "`git push` on the host ran what the sandbox had planted".into())
+}
+
+/// What the next run does: it writes `h`, another name of something.
+fn next_run_armed(w: &World, o: &Outcome) -> Option<String> {
+    w.host_does("chmod u+w h; printf '[core]\nfsmonitor=@OUT/payload\n' >> h");
+    git_ran_code(w, o)
 }
 
 fn submodule(w: &World) {
@@ -168,7 +197,80 @@ fn added(script: &str) -> Attempt {
     })
 }
 
+/// The same in the project itself, under `inner`.
+fn added_inside(script: &str) -> Attempt {
+    trap(&format!(
+        "cp -r .git own.git; printf '[core]\\nfsmonitor=@OUT/payload\\n' >> own.git/config; {script}"
+    ))
+    .meanwhile(|w| {
+        w.host_does("git worktree add -q -b side inner");
+        w.settle();
+    })
+}
+
+/// A new repository with another one that runs something when it is pushed to.
+fn pushed(script: &str) -> Attempt {
+    let script = format!(
+        "{ARM} git init -q -b main .; echo a > a; git add a; id commit -qm a; git config branch.main.merge refs/heads/main; \
+        git init -q --bare o.git; printf '#!/bin/sh\\n@OUT/payload\\n' > o.git/hooks/post-receive; chmod +x o.git/hooks/post-receive; {script}"
+    );
+    attempt(script, Leak::Seen(push_ran_code))
+        .given(|w| {
+            w.program("@OUT/payload", &w.fill("#!/bin/sh\ntouch @OUT/pwned\n"));
+        })
+        .workspace()
+}
+
 claims! {
+    pointer_that_ends_in_a_blank_is_disarmed_when_linked => left_by_a_run(
+        "new y; arm y; mv y/.git '.git '; mkdir x; echo 'gitdir: ../.git ' > x/.git", "link x"),
+    pointer_that_ends_before_a_nul_is_disarmed_when_linked => left_by_a_run(
+        "new y; arm y; mkdir x; printf 'gitdir: ../y/.git\\0/../../.git\\n' > x/.git", "link x"),
+    pointer_with_many_ends_of_lines_is_disarmed_when_linked => left_by_a_run(
+        "new y; arm y; mkdir x; (echo 'gitdir: ../y/.git'; yes '' | head -n 20000) > x/.git", "link x"),
+    pointer_whose_way_becomes_a_link_is_disarmed => left_by_a_run(
+        "mkdir x d; echo 'gitdir: ../d/../.git' > x/.git",
+        "new y; arm y; mkdir y/z; rmdir d; ln -s y/z d; link x"),
+    pointer_whose_way_leads_elsewhere_is_disarmed => left_by_a_run(
+        "mkdir x; ln -s . l; echo 'gitdir: ../l/.git' > x/.git", "new y; arm y; rm -f l; ln -s y l; link x"),
+    link_whose_way_becomes_a_link_is_disarmed => left_by_a_run(
+        "mkdir x d; ln -s ../d/../.git x/.git", "new y; arm y; mkdir y/z; rmdir d; ln -s y/z d; link x"),
+    pointer_that_was_linked_is_disarmed_when_its_way_is_changed => left_by_a_run(
+        "mkdir x d; echo 'gitdir: ../d/../.git' > x/.git; new y; arm y; mkdir y/z; \
+        git update-index --add --cacheinfo 160000,$(printf %040d 1),x", "rmdir d; ln -s y/z d"),
+    far_pointer_that_was_linked_is_disarmed_when_its_way_is_changed => left_by_a_run(
+        "mkdir -p w z/z/z/x d; (cd w; mkdir $(seq 1100)); echo 'gitdir: ../../../../d/../.git' > z/z/z/x/.git; \
+        new y; arm y; mkdir y/z; git update-index --add --cacheinfo 160000,$(printf %040d 1),z/z/z/x", "rmdir d; ln -s y/z d"),
+    pointer_with_another_name_is_disarmed_when_that_is_written => left_by_a_run(
+        "mkdir x; echo 'gitdir: ../.git' > x/.git; ln x/.git h", "new y; arm y; echo 'gitdir: ../y/.git' > h; link x"),
+    configuration_of_a_new_repository_has_no_other_name => attempt("git init -q .; ln .git/config h", Leak::Seen(next_run_armed))
+        .given(|w| { w.program("@OUT/payload", &w.fill("#!/bin/sh\ntouch @OUT/pwned\n")); }).workspace(),
+    configuration_of_a_linked_repository_has_no_other_name => attempt(format!("{ARM} new n; git add n; ln n/.git/config h"),
+        Leak::Seen(next_run_armed)).given(|w| {
+            w.program("@OUT/payload", &w.fill("#!/bin/sh\ntouch @OUT/pwned\n"));
+            w.git_init();
+        }).workspace(),
+    repository_that_a_hidden_end_of_the_index_leads_to_is_disarmed => trap("new n; arm n; /usr/bin/python3 hidden.py n")
+        .given(|w| {
+            w.file("@PROJECT/hidden.py", HIDDEN);
+            w.host_does("git config index.threads 2");
+        }),
+    checkout_that_the_host_adds_is_not_led_to_a_name_with_a_blank =>
+        added("mv own.git '.git/worktrees/.. '; echo '../.. ' > .git/worktrees/main/commondir"),
+    checkout_that_the_host_adds_does_not_become_a_repository => added("cd .git/worktrees/main; rm commondir; \
+        mv ../../../own.git/config ../../../own.git/objects ../../../own.git/refs ."),
+    checkout_that_the_host_adds_does_not_become_its_own_repository => added("cd .git/worktrees/main; rm commondir; \
+        mv ../../../own.git/config ../../../own.git/objects ../../../own.git/refs .; echo . > commondir; chmod 444 commondir"),
+    checkout_that_the_host_adds_inside_is_not_led_elsewhere => added_inside("echo gitdir: $PWD/own.git > inner/.git"),
+    checkout_that_the_host_adds_inside_is_not_replaced => added_inside("rm inner/.git; mv own.git inner/.git"),
+    repository_that_a_new_checkout_inside_links_is_disarmed => added_inside("new inner/n; arm inner/n; git -C inner add n"),
+    repository_that_a_new_checkout_inside_links_is_disarmed_wherever_it_says_to_be =>
+        added_inside("new inner/n; arm inner/n; git -C inner add n; echo /nowhere/.git > .git/worktrees/inner/gitdir"),
+    remote_of_a_new_repository_is_no_directory => pushed("git remote add origin $PWD/o.git; git config branch.main.remote origin"),
+    remote_of_a_new_branch_is_no_directory => pushed("git config branch.main.remote ./o.git"),
+    remote_of_a_new_branch_is_no_name_of_a_directory => pushed("git config branch.main.remote o.git"),
+    remote_without_an_address_is_no_directory => pushed("mv o.git origin; git remote add origin $PWD/origin; \
+        git config branch.main.remote origin"),
     repository_that_an_index_of_two_readings_links_is_disarmed =>
         of_two_readings("git update-index --add --cacheinfo 160000,$(printf %040d 1),m"),
     repository_that_an_index_of_two_readings_of_a_new_project_links_is_disarmed => of_two_readings("mv m/.git m/n .; rmdir m")

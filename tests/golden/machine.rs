@@ -202,6 +202,7 @@ impl Machine {
                 not_bare: Vec::new(),
                 repositories: Vec::new(),
                 known: BTreeSet::new(),
+                pointers: Default::default(),
                 unlinked: BTreeSet::new(),
                 own: Default::default(),
                 named: Default::default(),

@@ -121,6 +121,7 @@ fn plan() -> SandboxPlan {
             not_bare: Vec::new(),
             repositories: Vec::new(),
             known: BTreeSet::new(),
+            pointers: Default::default(),
             unlinked: BTreeSet::new(),
             own: Default::default(),
             named: Default::default(),

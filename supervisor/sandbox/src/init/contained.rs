@@ -224,6 +224,7 @@ fn plan(inside: Inside) -> SandboxPlan {
             not_bare: Vec::new(),
             repositories: Vec::new(),
             known: Default::default(),
+            pointers: Default::default(),
             unlinked: Default::default(),
             own: Default::default(),
             named: Default::default(),

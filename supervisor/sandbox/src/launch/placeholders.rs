@@ -17,6 +17,7 @@ use super::locks::DirLock;
 use super::places::Places;
 use crate::plan::{Placeholder, PlaceholderKind};
 use crate::sys::opened::{Opened, Purpose};
+use crate::sys::path::Stat;
 use crate::sys::{fd, path};
 
 /// What `commondir` says while it is a placeholder: the git directory itself.
@@ -223,9 +224,14 @@ pub(crate) fn is_placeholder(path: &Path) -> Option<PlaceholderKind> {
         return Some(kind);
     }
     // An included file of git's configuration may have any name; an empty one is somebody's own.
-    let included = path::lstat_at(dir.as_fd(), name).is_ok_and(|stat| stat.is_unwritable_file())
+    let included = path::lstat_at(dir.as_fd(), name).is_ok_and(is_held)
         && path::read_small_at(dir.as_fd(), name).is_ok_and(|found| found == GIT_CONFIG.as_bytes());
     included.then_some(PlaceholderKind::GitConfig)
+}
+
+/// As we make a file. Nobody gives it a second name while it is covered.
+fn is_held(stat: Stat) -> bool {
+    stat.is_unwritable_file() && !stat.has_other_names()
 }
 
 fn is_ours(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind) -> bool {
@@ -233,7 +239,7 @@ fn is_ours(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind) -> bool {
         None => path::lstat_at(dir, name).is_ok_and(|stat| stat.is_placeholder_socket()),
         // Not whole: whoever made it was killed before it had written, or had no room. Git itself writes neither file so.
         Some(text) => {
-            path::lstat_at(dir, name).is_ok_and(|stat| stat.is_unwritable_file())
+            path::lstat_at(dir, name).is_ok_and(is_held)
                 && path::read_small_at(dir, name).is_ok_and(|found| text.as_bytes().starts_with(&found))
         }
     }

@@ -159,6 +159,7 @@ impl Whereabouts {
             not_bare,
             repositories,
             known,
+            pointers,
             unlinked,
             own,
             named,
@@ -179,6 +180,10 @@ impl Whereabouts {
             not_bare: dirs(not_bare),
             repositories: repositories.iter().filter_map(repository).collect(),
             known: names(known),
+            pointers: pointers
+                .iter()
+                .filter_map(|(at, to)| Some((self.now(at)?, to.as_deref().and_then(|to| self.now(to)))))
+                .collect(),
             unlinked: names(unlinked),
             own: names(own),
             named: named

@@ -11,6 +11,7 @@ mod disarm;
 pub(crate) mod gitlinks;
 mod harmless;
 pub(crate) mod links;
+mod pointers;
 mod reach;
 mod settled;
 mod window;

@@ -26,6 +26,8 @@ pub struct GitPlan {
     pub repositories: Vec<Repository>,
     /// `.git` names that were there, and are protected.
     pub known: BTreeSet<PathBuf>,
+    /// Those of them that are no directories, and where they led, if anywhere.
+    pub pointers: BTreeMap<PathBuf, Option<PathBuf>>,
     /// Those of them into which nothing leads git from the project itself.
     pub unlinked: BTreeSet<PathBuf>,
     /// The git directories into which something does: the trees' own, their modules, and those that their indexes name, and so on.

@@ -41,6 +41,11 @@ pub(super) fn find(
             .map(Path::to_owned)
     };
     let known: BTreeSet<PathBuf> = islands.iter().filter_map(beside).collect();
+    let leads = |at: &PathBuf| {
+        let is_pointer = at.symlink_metadata().is_ok_and(|meta| !meta.is_dir());
+        is_pointer.then(|| (at.clone(), at.parent().and_then(git::git_dir_of)))
+    };
+    let pointers = known.iter().filter_map(leads).collect();
     let looked_at: Vec<PathBuf> = nested.iter().chain(here).cloned().collect();
     let dirs: Vec<PathBuf> = outside.iter().chain(&seen.bare).cloned().collect();
     let repositories = repositories(trees, &looked_at, &dirs);
@@ -65,6 +70,7 @@ pub(super) fn find(
         own,
         named,
         known,
+        pointers,
         trees,
     }
 }

@@ -13,8 +13,8 @@ use glee_policy::resolved::FsAccess;
 use super::gitconfig;
 use crate::sys::path;
 
-/// Longer than any path.
-const LINE: usize = 8192;
+/// As much as git reads of a pointer. However short the path in it, more may follow that git does not look at.
+const LINE: usize = 1 << 20;
 /// Modules of one git directory, and directories that are looked into for them.
 const MODULES: usize = 256;
 const DIRECTORIES: usize = 4096;
@@ -61,14 +61,7 @@ pub(crate) fn git_dir_of(tree: &Path) -> Option<PathBuf> {
     if meta.is_dir() {
         return Some(dot_git);
     }
-    if meta.is_symlink() {
-        let end = fs::canonicalize(&dot_git).ok()?;
-        return match end.is_dir() {
-            true => Some(end),
-            false => fs::canonicalize(tree.join(pointer(&end)?)).ok(),
-        };
-    }
-    fs::canonicalize(tree.join(pointer(&dot_git)?)).ok()
+    fs::canonicalize(pointer_way(tree)?).ok()
 }
 
 /// The directories above one that have a `.git`: git on the host looks from there into what lies below.
@@ -79,28 +72,51 @@ pub(super) fn around(dir: &Path) -> impl Iterator<Item = &Path> {
 
 /// The directory that a linked worktree's git directory shares with others, if it says one.
 pub(crate) fn common_dir_of(git_dir: &Path) -> Option<PathBuf> {
-    fs::canonicalize(git_dir.join(line_of(&git_dir.join("commondir"))?)).ok()
+    fs::canonicalize(common_way(git_dir)?).ok()
+}
+
+/// By which path a linked worktree's git directory says so.
+pub(crate) fn common_way(git_dir: &Path) -> Option<PathBuf> {
+    let text = path::read_file(&git_dir.join("commondir"), LINE).ok()?;
+    (!text.is_empty()).then(|| git_dir.join(as_path(&text)))
+}
+
+/// By which path the `.git` of a working tree, which is no directory, says where that is.
+pub(crate) fn pointer_way(tree: &Path) -> Option<PathBuf> {
+    let dot_git = tree.join(".git");
+    let end = fs::canonicalize(&dot_git).ok()?;
+    match end.is_dir() {
+        true => Some(dot_git),
+        false => Some(tree.join(pointer(&end)?)),
+    }
 }
 
 /// What a `.git` file says.
 fn pointer(dot_git: &Path) -> Option<PathBuf> {
     let text = path::read_file(dot_git, LINE).ok()?;
-    let target = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
-    Some(PathBuf::from(OsStr::from_bytes(target)))
+    let target = as_path(text.strip_prefix(b"gitdir: ")?);
+    (!target.as_os_str().is_empty()).then_some(target)
+}
+
+/// As git reads the path in a file of its own: a blank at the end is part of it, and a NUL ends it.
+fn as_path(text: &[u8]) -> PathBuf {
+    let end = text.iter().rposition(|byte| !b"\n\r".contains(byte));
+    let line = text.get(..end.map_or(0, |last| last + 1)).unwrap_or_default();
+    let path = line.split(|byte| *byte == 0).next().unwrap_or_default();
+    PathBuf::from(OsStr::from_bytes(path))
 }
 
 /// The common git directory behind a `.git` file, if that one agrees.
 fn pointed_to(dot_git: &Path) -> Option<PathBuf> {
     let tree = dot_git.parent()?;
     let git_dir = fs::canonicalize(tree.join(pointer(dot_git)?)).ok()?;
-    if let Some(common) = line_of(&git_dir.join("commondir")) {
+    if let Some(common) = common_way(&git_dir) {
         // A linked worktree: its `gitdir` names the `.git` file it belongs to.
-        let back = line_of(&git_dir.join("gitdir"))?;
-        let back = fs::canonicalize(git_dir.join(back)).ok()?;
+        let back = fs::canonicalize(git_dir.join(back_of(&git_dir)?)).ok()?;
         if back != fs::canonicalize(dot_git).ok()? {
             return None;
         }
-        let common = fs::canonicalize(git_dir.join(common)).ok()?;
+        let common = fs::canonicalize(common).ok()?;
         return (git_dir.parent() == Some(&common.join("worktrees")) && is_git(&common)).then_some(common);
     }
     // A submodule: `core.worktree` of its configuration names the directory it belongs to.
@@ -124,10 +140,14 @@ pub(super) fn looks_like_git(dir: &Path) -> bool {
     has("HEAD") && (has("commondir") || (dir.join("objects").is_dir() && dir.join("refs").is_dir()))
 }
 
-fn line_of(file: &Path) -> Option<PathBuf> {
-    let text = path::read_file(file, LINE).ok()?;
-    let line = text.trim_ascii();
-    (!line.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(line)))
+/// The `.git` that a linked worktree's part of a git directory names. Git's own readers do not agree on blanks around it: then it
+/// says nothing.
+pub(crate) fn back_of(git_dir: &Path) -> Option<PathBuf> {
+    let text = path::read_file(&git_dir.join("gitdir"), LINE).ok()?;
+    let line = as_path(&text);
+    let bytes = line.as_os_str().as_bytes();
+    let plain = !bytes.is_empty() && bytes.trim_ascii() == bytes && !text.contains(&0);
+    plain.then_some(line)
 }
 
 /// The linked worktrees of a git directory: each one's part of it, and its working tree if that is there.
@@ -137,14 +157,14 @@ pub(super) fn worktrees(git_dir: &Path, most: usize) -> Vec<(PathBuf, Option<Pat
         return Vec::new();
     }
     let entries = fs::read_dir(&all).into_iter().flatten().flatten().take(most);
-    let work = |entry: &Path| fs::canonicalize(entry.join(line_of(&entry.join("gitdir"))?.parent()?)).ok();
+    let work = |entry: &Path| fs::canonicalize(entry.join(back_of(entry)?.parent()?)).ok();
     entries.map(|entry| (entry.path(), work(&entry.path()))).collect()
 }
 
 /// Directories below `.git/modules` that are git directories themselves, however deep their names go.
 ///
 /// No command can make one there: the bounds are for what the host has.
-pub(super) fn modules(git_dir: &Path) -> Vec<PathBuf> {
+pub(crate) fn modules(git_dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut left = DIRECTORIES;
     let mut todo = vec![git_dir.join("modules")];

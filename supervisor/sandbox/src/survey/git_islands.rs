@@ -70,8 +70,14 @@ impl Collect<'_> {
         match placeholders::look(&dot_git) {
             Found::Other(meta) if meta.is_dir() => self.git_dir(&dot_git, &[root.to_owned()]),
             Found::Other(_) => {
-                // A pointer to a git directory elsewhere: who replaces it chooses the hooks.
-                self.add(dot_git, None);
+                // A pointer to a git directory elsewhere: who replaces it, or a link on the way it names, chooses the hooks. Of a
+                // directory that a link leads to the rest stays writable, like that of any other.
+                if !dot_git.is_dir() {
+                    self.add(dot_git, None);
+                }
+                if let Some(way) = git::pointer_way(root) {
+                    self.add_way(&way);
+                }
                 // That one may be far beyond the first look.
                 let Some(own) = git::git_dir_of(root) else { return };
                 let dir = whole(own.clone());

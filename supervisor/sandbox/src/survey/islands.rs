@@ -216,6 +216,15 @@ impl Collect<'_> {
         self.protect(end, missing);
     }
 
+    /// Protects the links on the way to a name, and nothing that it leads to.
+    pub(super) fn add_way(&mut self, path: &Path) {
+        if !self.is_unprotected(path) {
+            for link in links::follow(path).links {
+                self.protect(link, None);
+            }
+        }
+    }
+
     /// The same, and what links in the directory (and `depth` levels below) lead to.
     pub(super) fn add_dir(&mut self, path: PathBuf, depth: u32) {
         if self.is_unprotected(&path) {

@@ -10,11 +10,11 @@ const LINKS: usize = 40;
 
 /// A path with every link on its way.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Way {
+pub(crate) struct Way {
     /// The links, each by a path that has none above it.
-    pub(super) links: Vec<PathBuf>,
+    pub(crate) links: Vec<PathBuf>,
     /// Where it ends, there or not. `None` if it goes in a circle.
-    pub(super) end: Option<PathBuf>,
+    pub(crate) end: Option<PathBuf>,
 }
 
 enum Part {
@@ -31,7 +31,7 @@ fn parts(path: &Path) -> impl DoubleEndedIterator<Item = Part> {
 }
 
 /// Follows an absolute path. What is missing is taken as a directory to be.
-pub(super) fn follow(path: &Path) -> Way {
+pub(crate) fn follow(path: &Path) -> Way {
     let mut links = Vec::new();
     let mut here = PathBuf::from("/");
     let mut todo: VecDeque<Part> = parts(path).collect();

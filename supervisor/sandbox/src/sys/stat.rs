@@ -23,6 +23,7 @@ pub fn lstat_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<Stat> {
         dev: stat.st_dev,
         ino: stat.st_ino,
         rdev: stat.st_rdev,
+        names: stat.st_nlink,
     })
 }
 
@@ -45,6 +46,8 @@ pub struct Stat {
     pub ino: u64,
     /// Of a device, which one it is.
     pub rdev: u64,
+    /// Hard links.
+    pub names: libc::nlink_t,
 }
 
 impl Stat {
@@ -77,6 +80,11 @@ impl Stat {
     #[must_use]
     pub fn is_unwritable_file(&self) -> bool {
         self.kind() == libc::S_IFREG && self.mode & 0o222 == 0
+    }
+    /// A file that can be written under another name, wherever that is.
+    #[must_use]
+    pub fn has_other_names(&self) -> bool {
+        self.is_file() && self.names > 1
     }
     #[must_use]
     pub fn is_placeholder_socket(&self) -> bool {

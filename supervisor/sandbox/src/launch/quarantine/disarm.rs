@@ -128,17 +128,17 @@ fn is_armed(git: &Opened, full: &Path, name: &str) -> bool {
         .map_or(true, |dir| dir.entries().any(|entry| !sample(&entry)))
 }
 
-/// The harmless part of a configuration that says more than that.
+/// The harmless part of a configuration that says more than that, or that the next run could write under another name.
 fn less_harmful(git: BorrowedFd<'_>) -> Option<String> {
     let name = OsStr::new("config");
-    if path::lstat_at(git, name).map_or(true, |stat| stat.is_placeholder_socket()) {
-        return None;
-    }
+    let stat = path::lstat_at(git, name)
+        .ok()
+        .filter(|stat| !stat.is_placeholder_socket())?;
     let text = path::read_at(git, name, LARGEST)
         .ok()
         .and_then(|bytes| String::from_utf8(bytes).ok());
     let harmless = text.as_deref().map(harmless_part).unwrap_or_default();
-    (text.as_deref() != Some(harmless.as_str())).then_some(harmless)
+    (text.as_deref() != Some(harmless.as_str()) || stat.has_other_names()).then_some(harmless)
 }
 
 /// Sets `name` in `dir` (relative to `tree`) aside.

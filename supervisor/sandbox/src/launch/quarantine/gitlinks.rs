@@ -22,6 +22,8 @@ const LARGEST: usize = 256 << 20;
 const FIXED: usize = 62;
 /// The checksum at the end.
 const CHECKSUM: usize = 20;
+/// The end of the entries, as git writes it: name and length, a place, and a sum of the names of what follows there.
+const END: usize = 32;
 /// In the flags: the length of the name, or this if it is longer.
 const NAME_MASK: u16 = 0xfff;
 
@@ -165,6 +167,12 @@ fn plain(name: &[u8]) -> Option<PathBuf> {
 /// What follows the entries says nothing that would change them.
 fn extensions<R: ReadAt>(mut index: Window<R>, entries_end: usize, begins: &[u32]) -> Option<()> {
     let end = index.size().checked_sub(CHECKSUM)?;
+    // With more than one thread git looks there first, whatever the bytes belong to, and goes on from the place they tell.
+    let last = end.checked_sub(END);
+    let looks = last
+        .and_then(|last| index.get(last, 4))
+        .is_some_and(|name| name == b"EOIE");
+    let mut came_by = false;
     let mut at = entries_end;
     while at < end {
         let head = index.get(at, 8)?;
@@ -173,7 +181,7 @@ fn extensions<R: ReadAt>(mut index: Window<R>, entries_end: usize, begins: &[u32
         let body = at + 8;
         match &kind {
             // Where the extensions begin.
-            b"EOIE" if word(index.get(body, 4)?, 0)? as usize == entries_end => {}
+            b"EOIE" if Some(at) == last && word(index.get(body, 4)?, 0)? as usize == entries_end => came_by = true,
             // Where blocks of entries begin, and how many each has.
             b"IEOT" if blocks_agree(index.get(body, length)?, begins)? => {}
             b"EOIE" | b"IEOT" => return None,
@@ -183,7 +191,7 @@ fn extensions<R: ReadAt>(mut index: Window<R>, entries_end: usize, begins: &[u32
         }
         at = body.checked_add(length)?;
     }
-    (at == end).then_some(())
+    (at == end && looks == came_by).then_some(())
 }
 
 fn blocks_agree(table: &[u8], begins: &[u32]) -> Option<bool> {

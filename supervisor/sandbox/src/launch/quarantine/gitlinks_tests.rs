@@ -77,6 +77,8 @@ fn an_index_that_can_be_read_in_two_ways_is_not_understood() {
     let (link, file) = (0o160_000, 0o100_644);
     assert_eq!(read(&index(link, b"sub", 3, b"")), Some(vec![PathBuf::from("sub")]));
     assert_eq!(read(&index(file, b"sub", 3, b"TREE\0\0\0\0")), Some(vec![]));
+    let end = [b"EOIE\0\0\0\x18\0\0\0\x54", &[0; 20][..]].concat();
+    assert_eq!(read(&index(file, b"sub", 3, &end)), Some(vec![]));
     for bytes in [
         index(file, b"sub", 2, b""),
         index(file, b"sub", 80, b""),
@@ -88,6 +90,18 @@ fn an_index_that_can_be_read_in_two_ways_is_not_understood() {
         index(file, b"sub", 3, b"link\0\0\0\0"),
         index(file, b"sub", 3, b"sdir\0\0\0\0"),
         index(file, b"sub", 3, b"EOIE\0\0\0\x04\0\0\0\x0c"),
+        index(
+            file,
+            b"sub",
+            3,
+            &[b"EOIE\0\0\0\x18\0\0\0\x54", &[0; 20][..], b"TREE\0\0\0\0"].concat(),
+        ),
+        index(
+            file,
+            b"sub",
+            3,
+            &[b"ZZZZ\0\0\0\x28link\0\0\0\0EOIE\0\0\0\x18\0\0\0\x5c", &[0; 20][..]].concat(),
+        ),
         index(file, b"sub", 3, b"IEOT\0\0\0\x0c\0\0\0\x01\0\0\0\x10\0\0\0\x01"),
     ] {
         assert_eq!(read(&bytes), None, "{bytes:?}");

@@ -42,6 +42,37 @@ fn what_makes_git_run_or_read_something_is_left_out() {
     }
     let url = harmless_part("[remote \"o\"]\n\turl = ext::sh -c evil\n\turl = --upload-pack=evil\n");
     assert_eq!(url, "[remote \"o\"]\n");
+    for url in [
+        "/srv/x.git",
+        "./o:x",
+        "x.git",
+        "../x",
+        "file:///srv/x.git",
+        "evil://x",
+        ":x",
+        "",
+        "~/x",
+        "\u{a0}x:y z",
+    ] {
+        let text = format!(
+            "[remote \"o\"]\n\turl = {url}\n\tfetch = x\n[submodule \"o\"]\n\turl = {url}\n[branch \"main\"]\n\tremote = o\n"
+        );
+        let kept = "[remote \"o\"]\n\tfetch = x\n[submodule \"o\"]\n[branch \"main\"]\n";
+        assert_eq!(harmless_part(&text), kept, "{url}");
+    }
+    for url in [
+        "http://x",
+        "ssh://git@x/y",
+        "git://x/y",
+        "git@example.com:a/b.git",
+        "host:x",
+    ] {
+        let text =
+            format!("[remote \"o\"]\n\turl = {url}\n[branch \"a/b\"]\n\tremote = o\n[branch \"c\"]\n\tremote = .\n");
+        assert_eq!(harmless_part(&text), text, "{url}");
+    }
+    let named = harmless_part("[branch \"main\"]\n\tremote = \u{a0}.\n\tremote = ./o\n\tremote = o\n");
+    assert_eq!(named, "[branch \"main\"]\n");
     let split = harmless_part("[core]\n\tbare = fa\\\nlse\n");
     assert_eq!(split, "[core]\n");
 }

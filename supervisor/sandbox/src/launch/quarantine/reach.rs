@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::ahead::Ahead;
 use super::disarm;
 use super::{Disarmed, MOST};
-use super::{links, settled, worktrees};
+use super::{links, pointers, settled, worktrees};
 use crate::plan::{MountStep, Repository, SandboxPlan};
 use crate::survey::git_dir_of;
 use crate::sys::opened::{Opened, Purpose};
@@ -31,8 +31,15 @@ pub(in crate::launch) fn after(plan: &SandboxPlan, ahead: &Ahead) -> Disarmed {
         .collect();
     // First: an index that is a link would tell nothing.
     links::after(plan, &mut out);
-    worktrees::after(plan, ahead.since(), &mut out);
+    pointers::after(plan, &mut out);
     let mut todo: Vec<Source> = plan.git.repositories.iter().map(|r| Source::before(plan, r)).collect();
+    for added in worktrees::after(plan, ahead.since(), &mut out) {
+        todo.push(Source {
+            work: added.work,
+            index: added.index,
+            faith: Faith::Added,
+        });
+    }
     for tree in &plan.git.fresh {
         disarm::dot_git(tree, Path::new(""), &mut out);
         todo.push(Source {
@@ -50,7 +57,7 @@ pub(in crate::launch) fn after(plan: &SandboxPlan, ahead: &Ahead) -> Disarmed {
     }
     for (source, doubt) in follow(plan, ahead, todo, &mut out) {
         // A repository of its own names what lies in it; what the project names may lie anywhere.
-        let scope = source.work.as_deref().filter(|_| source.faith == Faith::Beside);
+        let scope = source.work.as_deref().filter(|_| source.faith.is_of_one());
         let within = scope.and_then(|work| tree_of(plan, work).map(|tree| (tree, work)));
         let places = match within {
             Some((tree, work)) => vec![(tree, work.strip_prefix(tree).unwrap_or(Path::new("")))],
@@ -94,8 +101,20 @@ enum Faith {
     Project,
     /// A repository of its own in the project: it says nothing of what others name, but to whoever works in it nothing is new.
     Beside,
+    /// A checkout that came during the run: nothing that it names was named before.
+    Added,
     /// Something leads here that did not before.
     Strange,
+}
+
+impl Faith {
+    /// Does it speak for one repository, and not for the project?
+    fn is_of_one(self) -> bool {
+        match self {
+            Self::Beside | Self::Added => true,
+            Self::Project | Self::Strange => false,
+        }
+    }
 }
 
 impl Source {
@@ -144,9 +163,9 @@ fn follow(plan: &SandboxPlan, ahead: &Ahead, mut todo: Vec<Source>, out: &mut Di
     let mut seen = BTreeSet::new();
     let mut doubts: Vec<(Source, Doubt)> = Vec::new();
     let mut doubtful = |source: &Source, doubt: Doubt| {
-        let same = |known: &&mut (Source, Doubt)| match source.faith {
-            Faith::Project | Faith::Strange => known.0.faith != Faith::Beside,
-            Faith::Beside => known.0.index == source.index,
+        let same = |known: &&mut (Source, Doubt)| match source.faith.is_of_one() {
+            false => !known.0.faith.is_of_one(),
+            true => known.0.index == source.index,
         };
         match doubts.iter_mut().find(same) {
             Some((_, known)) => *known = doubt.max(*known),
@@ -227,7 +246,7 @@ fn enter(
     if named != Doubt::Old
         || !ahead
             .since()
-            .is_some_and(|since| settled::is_settled(tree, inside, since))
+            .is_some_and(|since| settled::is_settled(&plan.git.trees, tree, inside, since))
     {
         visit(plan, ahead, source, (tree, inside), out);
     }
@@ -289,7 +308,7 @@ fn search(
     // Nothing names what was here before and did not name it then.
     let is_left = |dir: &Path| {
         let known = || plan.git.known.contains(&tree.join(dir).join(".git"));
-        let settled = || since.is_some_and(|since| settled::is_settled(tree, dir, since));
+        let settled = || since.is_some_and(|since| settled::is_settled(&plan.git.trees, tree, dir, since));
         doubt == Doubt::Old && (known() || settled())
     };
     let mut todo = vec![start.to_owned()];
@@ -317,6 +336,24 @@ pub(super) fn nested(tree: &Path, out: &mut Disarmed) {
             disarm::dot_git(tree, &dir, out);
         }
     }
+}
+
+/// The working trees below the plan's whose `.git` leads to this git directory.
+pub(super) fn pointing_to(plan: &SandboxPlan, git: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for tree in &plan.git.trees {
+        let Ok(root) = path::open_exact(tree) else { continue };
+        let mut todo = vec![PathBuf::new()];
+        let mut left = DIRECTORIES;
+        while let Some(dir) = todo.pop().filter(|_| left > 0) {
+            left -= 1;
+            let work = tree.join(&dir);
+            if list(root.as_fd(), &dir, &mut todo) && git_dir_of(&work).as_deref() == Some(git) {
+                found.push(work);
+            }
+        }
+    }
+    found
 }
 
 /// Adds the directories in `dir`. True if there is a `.git` among the names.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::launch::changes::Since;
-use crate::survey::{common_dir_of, git_dir_of};
+use crate::survey::{common_dir_of, common_way, git_dir_of, links, pointer_way};
 use crate::sys::dir::{self, FileKind, Times};
 use crate::sys::path;
 
@@ -46,16 +46,39 @@ fn step(here: &OwnedFd, name: &OsStr) -> Option<(FileKind, Duration)> {
     Some((facts.kind, facts.changed))
 }
 
-/// Was the repository in `dir` (relative to `tree`) there before, with the arms it has?
-pub(super) fn is_settled(tree: &Path, dir: &Path, since: Since) -> bool {
+/// Was the repository in `dir` (relative to `tree`, one of `trees`) there before, with the arms it has?
+pub(super) fn is_settled(trees: &[PathBuf], tree: &Path, dir: &Path, since: Since) -> bool {
     if !way_is_old(tree, &dir.join(".git"), since) {
         return false;
     }
-    let Some(git) = git_dir_of(&tree.join(dir)) else {
+    let work = tree.join(dir);
+    let Some(git) = git_dir_of(&work) else {
         return false;
     };
-    let common = common_dir_of(&git);
+    let leads = |way: Option<PathBuf>| way.is_some_and(|way| leads_there_as_before(trees, &way, since));
+    if git != work.join(".git") && !leads(pointer_way(&work)) {
+        return false;
+    }
+    let common = git.join("commondir").symlink_metadata().is_ok();
+    if common && !leads(common_way(&git)) {
+        return false;
+    }
+    let common = common_dir_of(&git).filter(|_| common);
     std::iter::once(git).chain(common).all(|git| arms_are_old(&git, since))
+}
+
+/// Did this path lead to the same place before? Every link on it that the command can replace, and every name that it comes to.
+fn leads_there_as_before(trees: &[PathBuf], way: &Path, since: Since) -> bool {
+    let links::Way { links, end } = links::follow(way);
+    let is_old = |place: &PathBuf| {
+        let tree = trees.iter().find(|tree| place.starts_with(tree));
+        tree.is_none_or(|tree| {
+            place
+                .strip_prefix(tree)
+                .is_ok_and(|inside| way_is_old(tree, inside, since))
+        })
+    };
+    end.is_some_and(|end| links.iter().chain([&end]).all(is_old))
 }
 
 fn arms_are_old(git: &Path, since: Since) -> bool {

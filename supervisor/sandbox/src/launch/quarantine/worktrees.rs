@@ -1,28 +1,33 @@
-//! What linked worktrees that came during the run are told of their repository.
+//! What linked worktrees that came during the run are told of their repository, and what is told of them.
 //!
 //! Those that were there are covered. The host, or another run, may add one meanwhile, and a command that can write the git
-//! directory can write that one's part of it, too: git works there with whatever configuration it is led to.
+//! directory can write that one's part of it, too: git works there with whatever configuration it is led to, and enters what its
+//! index links. If it lies in the trees, the command can write its `.git` as well.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Disarmed;
 use super::harmless::harmless_part;
+use super::reach::{pointing_to, tree_of};
 use super::{disarm, links, settled};
 use crate::launch::changes::Since;
 use crate::launch::placeholders::is_placeholder;
-use crate::plan::SandboxPlan;
+use crate::plan::{Repository, SandboxPlan};
+use crate::survey::{back_of, git_dir_of, modules};
 use crate::sys::opened::{Opened, Purpose};
 use crate::sys::path;
 
 /// As git writes it.
-const ABOVE: &[u8] = b"../..";
+const ABOVE: &[u8] = b"../..\n";
 /// A configuration larger than this was not written by git.
 const LARGEST: usize = 64 * 1024;
 
-/// Sets aside what leads a new one elsewhere than to the repository it lies in.
-pub(super) fn after(plan: &SandboxPlan, since: Option<Since>, out: &mut Disarmed) {
+/// Sets aside what leads a new one elsewhere than to the repository it lies in. The new ones in the trees.
+pub(super) fn after(plan: &SandboxPlan, since: Option<Since>, out: &mut Disarmed) -> Vec<Repository> {
+    let mut added = Vec::new();
     for git in links::places(&plan.git.repositories, &plan.git.trees) {
         let all = Path::new("worktrees");
         let Ok(root) = Opened::exact(git, Purpose::List) else {
@@ -33,32 +38,72 @@ pub(super) fn after(plan: &SandboxPlan, since: Option<Since>, out: &mut Disarmed
         };
         for entry in entries.entries() {
             let inside = all.join(entry.file_name());
-            for name in ["commondir", "config.worktree"] {
-                let at = git.join(&inside).join(name);
-                let is_old = since.is_some_and(|since| settled::is_old_file(&at, since));
-                if !is_old && leads_elsewhere(git, &inside, name) && is_placeholder(&at).is_none() {
-                    out.note(at, disarm::rename_in(git, &inside, OsStr::new(name)));
+            let index = git.join(&inside).join("index");
+            let is_new = plan.git.repositories.iter().all(|known| known.index != index);
+            told(git, &inside, since, out);
+            // The command may have closed it, and it is read by its path.
+            if is_new && let Ok(opened) = Opened::beneath(root.as_fd(), &inside, Purpose::List) {
+                for module in modules(&git.join(&inside)) {
+                    disarm::git_dir(git, module.strip_prefix(git).unwrap_or(&module), out);
                 }
+                let works = works(plan, &git.join(&inside), since, out);
+                drop(opened);
+                added.extend(works.into_iter().map(|work| Repository {
+                    work: Some(work),
+                    index: index.clone(),
+                }));
             }
         }
     }
+    added
 }
 
-/// What cannot be read does.
-fn leads_elsewhere(git: &Path, inside: &Path, name: &str) -> bool {
-    let root = path::open_exact(git);
-    let Ok(entry) = root.and_then(|root| Opened::beneath(root.as_fd(), inside, Purpose::List)) else {
+/// What its part of the git directory says of the repository.
+fn told(git: &Path, inside: &Path, since: Option<Since>, out: &mut Disarmed) {
+    let is_old = |name: &str| {
+        let at = git.join(inside).join(name);
+        since.is_some_and(|since| settled::is_old_file(&at, since))
+    };
+    let Ok(entry) = path::open_exact(git).and_then(|root| Opened::beneath(root.as_fd(), inside, Purpose::List)) else {
         // No directory, or not the caller's own.
-        return false;
+        return;
     };
-    if path::lstat_at(entry.as_fd(), OsStr::new(name)).is_err() {
-        return false;
+    let there = |name: &str| path::lstat_at(entry.as_fd(), OsStr::new(name)).is_ok();
+    let text = |name: &str| path::read_at(entry.as_fd(), OsStr::new(name), LARGEST);
+    let common = if there("commondir") {
+        is_old("commondir") || text("commondir").is_ok_and(|text| text == ABOVE)
+    } else {
+        // With a store of its own it would be a repository.
+        !there("objects") || !there("refs")
+    };
+    if !common {
+        disarm::git_dir(git, inside, out);
     }
-    let Ok(text) = path::read_at(entry.as_fd(), OsStr::new(name), LARGEST) else {
-        return true;
-    };
-    match name {
-        "commondir" => text.trim_ascii() != ABOVE,
-        _ => String::from_utf8(text).map_or(true, |text| harmless_part(&text) != text),
+    let at = git.join(inside).join("config.worktree");
+    let harmless = |text: Vec<u8>| String::from_utf8(text).is_ok_and(|text| harmless_part(&text) == text);
+    let left = !there("config.worktree") || is_old("config.worktree") || is_placeholder(&at).is_some();
+    if !left && !text("config.worktree").is_ok_and(harmless) {
+        out.note(at, disarm::rename_in(git, inside, OsStr::new("config.worktree")));
+    }
+}
+
+/// Where it works in the trees. A `.git` that it names and that leads elsewhere is set aside; if it names none that leads back, the
+/// trees are searched for one that does.
+fn works(plan: &SandboxPlan, entry: &Path, since: Option<Since>, out: &mut Disarmed) -> Vec<PathBuf> {
+    let named = back_of(entry).and_then(|back| fs::canonicalize(entry.join(back).parent()?).ok());
+    let leads_back = |work: &Path| git_dir_of(work).as_deref() == Some(entry);
+    match named {
+        Some(work) if leads_back(&work) => tree_of(plan, &work).map(|_| work.clone()).into_iter().collect(),
+        named => {
+            if let Some(work) = named
+                && let Some(tree) = tree_of(plan, &work)
+                && let Ok(dir) = work.strip_prefix(tree)
+                && !plan.git.known.contains(&work.join(".git"))
+                && !since.is_some_and(|since| settled::is_settled(&plan.git.trees, tree, dir, since))
+            {
+                disarm::dot_git(tree, dir, out);
+            }
+            pointing_to(plan, entry)
+        }
     }
 }
