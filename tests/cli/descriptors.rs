@@ -179,6 +179,60 @@ claims! {
         assert_eq!(seen, (Some(0), "got one\ntwo\n".into(), String::new()));
     }
 
+    // The command has a copy: what it reads counts for the caller all the same.
+    fn a_covered_file_can_be_standard_input(at) {
+        at.world.file("@PROJECT/.envrc", "one\ntwo\nthree\n");
+        let enter = "{ read -r line; echo host $line; \"$@\"; cat; } < .envrc";
+        let script = "read -r line; echo inside $line; head -n 1 /dev/stdin; (echo x > /dev/stdin) 2> /dev/null || echo kept";
+        let seen = at.shell("workspace", script).through(["sh", "-c", enter, "sh"]).go();
+        let told = "host one\ninside two\none\nkept\nthree\n";
+        assert_eq!((seen.code(), seen.out().as_str(), seen.err().as_str()), (Some(0), told, ""));
+    }
+
+    fn a_covered_file_is_standard_output_only_if_it_is_empty(at) {
+        at.world.file("@PROJECT/.envrc", "old\n");
+        for redirection in [">> .envrc", "1<> .envrc"] {
+            let seen = through(at, redirection, "echo out");
+            let told = at.world.fill(
+                "glee-supervisor: error: standard output is `@PROJECT/.envrc`, which is hidden or read-only inside: \
+                 the command could open it again, to read or change what it holds\n\
+                 hint: put a pipe between: `glee-supervisor run … | cat >> FILE`\n",
+            );
+            assert_eq!(seen, (Some(125), String::new(), told), "{redirection}");
+        }
+        assert_eq!(through(at, "> .envrc", "echo out").0, Some(0));
+        assert_eq!(at.host("cat .envrc"), "out\n");
+    }
+
+    fn a_covered_file_is_known_under_another_name_of_its_tree(at) {
+        at.world.file("@PROJECT/.envrc", "old\n");
+        at.world.mode("@PROJECT/.envrc", 0o666);
+        let seen = at.in_mount_namespace(
+            "mkdir @OUT/alias; mount --bind @PROJECT @OUT/alias
+             as_caller @BIN run --policy workspace -- sh -c 'cat; echo evil > /proc/self/fd/0; :' < @OUT/alias/.envrc
+             cat .envrc",
+        );
+        assert_eq!((seen.status, seen.stdout.as_str()), (0, "old\nold\n"), "{}", seen.stderr);
+    }
+
+    fn a_large_covered_file_is_no_standard_input(at) {
+        at.host("mkdir .claude; truncate -s 17M .claude/large");
+        let seen = through(at, "< .claude/large", "wc -c");
+        assert_eq!((seen.0, seen.1.as_str()), (Some(125), ""), "{}", seen.2);
+        assert!(seen.2.contains("too large to be copied"), "{}", seen.2);
+        assert!(seen.2.contains("hint: put a pipe between: `cat FILE | glee-supervisor run …`"), "{}", seen.2);
+        at.host("truncate -s 17M large");
+        assert_eq!(through(at, "< large", "wc -c").1, "17825792\n");
+    }
+
+    fn a_file_of_the_project_is_standard_input_and_output_as_it_is(at) {
+        at.world.file("@PROJECT/log", "before\n");
+        assert_eq!(through(at, ">> log 2>&1", "echo out; echo err >&2").0, Some(0));
+        assert_eq!(at.host("cat log"), "before\nout\nerr\n");
+        assert_eq!(through(at, "<> log", "read -r line; echo inside >&0; echo $line").1, "before\n");
+        assert_eq!(at.host("cat log"), "before\ninside\n\n");
+    }
+
     fn stdout_to_a_file_outside_the_project_is_written(at) {
         assert_eq!(through(at, "> @OUT/output 2> @OUT/errors", "echo out; echo err >&2").0, Some(0));
         assert_eq!(at.host("cat @OUT/output @OUT/errors"), "out\nerr\n");

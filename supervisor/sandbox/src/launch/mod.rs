@@ -5,6 +5,7 @@
 
 mod changes;
 mod companion;
+mod covered;
 mod denials;
 pub(crate) mod idmap;
 mod inside;
@@ -99,6 +100,7 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
     let (started, since) = (Instant::now(), Since::now());
     fd::ensure_stdio().map_err(|error| LaunchError::step("standard files", error))?;
     stdio::check(plan)?;
+    let _stand_ins = covered::stand_ins(plan)?;
     if plan.rlimits.iter().any(|(resource, _)| *resource == Resource::Nofile) {
         // For descriptors that we hand over, which count for the user; the command has a limit of its own.
         limits::raise(Resource::Nofile).map_err(|error| LaunchError::step("open files", error))?;
