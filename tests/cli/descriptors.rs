@@ -1,5 +1,7 @@
 //! Standard streams that are closed, odd or of another kind, and arguments at the limits.
 
+use glee_tests::Caller;
+
 use crate::claims::claims;
 use crate::support::Place;
 
@@ -44,6 +46,19 @@ fn with(at: &Place, policy: &str, number: &str, made: &str) -> (Option<i32>, Str
 
 const PIPES: &str = "hint: put pipes between: `cat | glee-supervisor run … 2>&1 | cat`\n";
 const FILES: &str = "hint: redirect it from or to a file, or `/dev/null`\n";
+
+/// Only of root's: an ordinary user's pipes belong to the sandbox's user as well (docs/threat-model.md).
+#[test]
+fn a_pipe_of_roots_cannot_be_opened_the_other_way() {
+    let at = &Place::of(Caller::Root);
+    let script =
+        "(echo evil > /proc/self/fd/0) 2> /dev/null || :; if (: < /proc/self/fd/1) 2> /dev/null; then echo read; fi";
+    let enter = "printf 'a\nb\n' | while read -r line; do echo saw $line; [ $line != a ] || \"$@\" | cat; done";
+    let bare = at.host(&format!("set -- sh -c '{script}'; {enter}"));
+    assert_eq!(bare, "saw a\nread\nsaw b\nsaw evil\n");
+    let seen = at.shell("workspace", script).through(["sh", "-c", enter, "sh"]).go();
+    assert_eq!((seen.out().as_str(), seen.err().as_str()), ("saw a\nsaw b\n", ""));
+}
 
 claims! {
     fn an_internet_socket_is_no_standard_file(at) {
@@ -158,6 +173,18 @@ claims! {
         let seen = at.shell("restricted", script).through(["python3", "-c", enter]).go();
         // Whoever opens it again begins where it begins.
         assert_eq!((seen.code(), seen.out().as_str()), (Some(5), "again\n"), "{}", seen.err());
+    }
+
+    fn pipes_can_be_opened_again_in_their_own_direction(at) {
+        let enter = "echo in | { \"$@\" 2>&1 1>&3 | sed 's/^/err /' >&2; } 3>&1 | cat";
+        let script = "cat < /dev/stdin; echo out > /dev/stdout; echo err > /proc/self/fd/2";
+        let seen = at.shell("workspace", script).through(["sh", "-c", enter, "sh"]).go();
+        assert_eq!((seen.out().as_str(), seen.err().as_str()), ("in\nout\n", "err err\n"));
+        // One run's output is the other's input.
+        let enter = "\"$@\" 'echo out > /dev/stdout' | \"$@\" 'cat /dev/stdin'";
+        let call = at.call(["run", "--policy", "workspace", "--", "sh", "-euc"]);
+        let seen = call.through(["sh", "-c", enter, "sh"]).go();
+        assert_eq!((seen.out().as_str(), seen.err().as_str()), ("out\n", ""));
     }
 
     fn a_directory_is_no_standard_file(at) {
