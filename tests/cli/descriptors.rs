@@ -175,6 +175,20 @@ claims! {
         assert_eq!((seen.code(), seen.out().as_str()), (Some(5), "again\n"), "{}", seen.err());
     }
 
+    // Whoever holds the same file has the same flags, also after the run.
+    fn flags_of_standard_files_are_as_they_were(at) {
+        let enter = "import fcntl, os, subprocess, sys\nout, to = os.pipe()\nflags = lambda: fcntl.fcntl(to, fcntl.F_GETFL)\n\
+                     before = flags()\nstatus = subprocess.run(sys.argv[1:], stdout=to).returncode\n\
+                     print(status, flags() == before, os.read(out, 100).decode(), end='')";
+        let change = "python3 -c 'import os; os.set_blocking(1, False); print(os.get_blocking(1))'";
+        for (rest, status) in [("exit 5", 5), ("sleep 60", 124)] {
+            let script = format!("{change}; {rest}");
+            let run = at.call(["run", "--policy", "workspace", "--timeout", "3s", "--", "sh", "-c", &script]);
+            let seen = run.through(["python3", "-c", enter]).go();
+            assert_eq!(seen.out(), format!("{status} True False\n"), "{}", seen.err());
+        }
+    }
+
     fn pipes_can_be_opened_again_in_their_own_direction(at) {
         let enter = "echo in | { \"$@\" 2>&1 1>&3 | sed 's/^/err /' >&2; } 3>&1 | cat";
         let script = "cat < /dev/stdin; echo out > /dev/stdout; echo err > /proc/self/fd/2";

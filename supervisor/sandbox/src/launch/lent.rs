@@ -60,3 +60,30 @@ impl Drop for Held {
         let _ = fd::flock(fd::borrow(self.0), Lock::Release);
     }
 }
+
+/// The flags of 0, 1 and 2 (`O_NONBLOCK`, `O_APPEND`, …) as they were: everybody who holds the same file has the same ones.
+pub(super) struct Flags([Option<libc::c_int>; 3]);
+
+impl Flags {
+    /// Of those that are no terminals: in place of these the command gets one of its own.
+    pub(super) fn of(terminals: [bool; 3]) -> Self {
+        let [input, output, error] = terminals;
+        Self([(0, input), (1, output), (2, error)].map(|(number, is_terminal)| {
+            let lent = (!is_terminal).then(|| fd::borrow(number))?;
+            fd::status_flags(lent).ok()
+        }))
+    }
+}
+
+impl Drop for Flags {
+    fn drop(&mut self) {
+        for (number, before) in (0..).zip(self.0) {
+            let file = fd::borrow(number);
+            if let Some(before) = before
+                && fd::status_flags(file).is_ok_and(|now| now != before)
+            {
+                let _ = fd::set_status_flags(file, before);
+            }
+        }
+    }
+}

@@ -105,6 +105,7 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
         limits::raise(Resource::Nofile).map_err(|error| LaunchError::step("open files", error))?;
     }
     let terminals = [0, 1, 2].map(|number| term::is_terminal(fd::borrow(number)));
+    let _flags = lent::Flags::of(terminals);
     let (table, filter) = compile(plan)?;
     let ignored = event::ignored_signals();
     // Whoever ignores it is not told of the end of its children, nor can it wait for them.

@@ -128,9 +128,18 @@ pub fn set_blocking(fd: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 fn set_flags(fd: BorrowedFd<'_>, change: impl Fn(libc::c_int) -> libc::c_int) -> io::Result<()> {
+    status_flags(fd).and_then(|flags| set_status_flags(fd, change(flags)))
+}
+
+/// How it is open (`O_NONBLOCK`, `O_APPEND`, …), for all who hold it.
+pub fn status_flags(fd: BorrowedFd<'_>) -> io::Result<libc::c_int> {
     // SAFETY: F_GETFL touches no memory.
     let flags = check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) }.into())?;
-    let flags = change(libc::c_int::try_from(flags).unwrap_or(0));
+    Ok(libc::c_int::try_from(flags).unwrap_or(0))
+}
+
+/// The kernel leaves alone what cannot be changed after opening.
+pub fn set_status_flags(fd: BorrowedFd<'_>, flags: libc::c_int) -> io::Result<()> {
     // SAFETY: F_SETFL takes an int and touches no memory.
     done(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags) })
 }
