@@ -1,5 +1,7 @@
 //! Standard streams that are closed, odd or of another kind, and arguments at the limits.
 
+use glee_tests::Caller;
+
 use crate::claims::claims;
 use crate::support::Place;
 
@@ -44,6 +46,19 @@ fn with(at: &Place, policy: &str, number: &str, made: &str) -> (Option<i32>, Str
 
 const PIPES: &str = "hint: put pipes between: `cat | glee-supervisor run … 2>&1 | cat`\n";
 const FILES: &str = "hint: redirect it from or to a file, or `/dev/null`\n";
+
+/// Only of root's: an ordinary user's pipes belong to the sandbox's user as well (docs/threat-model.md).
+#[test]
+fn a_pipe_of_roots_cannot_be_opened_the_other_way() {
+    let at = &Place::of(Caller::Root);
+    let script =
+        "(echo evil > /proc/self/fd/0) 2> /dev/null || :; if (: < /proc/self/fd/1) 2> /dev/null; then echo read; fi";
+    let enter = "printf 'a\nb\n' | while read -r line; do echo saw $line; [ $line != a ] || \"$@\" | cat; done";
+    let bare = at.host(&format!("set -- sh -c '{script}'; {enter}"));
+    assert_eq!(bare, "saw a\nread\nsaw b\nsaw evil\n");
+    let seen = at.shell("workspace", script).through(["sh", "-c", enter, "sh"]).go();
+    assert_eq!((seen.out().as_str(), seen.err().as_str()), ("saw a\nsaw b\n", ""));
+}
 
 claims! {
     fn an_internet_socket_is_no_standard_file(at) {
@@ -160,6 +175,32 @@ claims! {
         assert_eq!((seen.code(), seen.out().as_str()), (Some(5), "again\n"), "{}", seen.err());
     }
 
+    // Whoever holds the same file has the same flags, also after the run.
+    fn flags_of_standard_files_are_as_they_were(at) {
+        let enter = "import fcntl, os, subprocess, sys\nout, to = os.pipe()\nflags = lambda: fcntl.fcntl(to, fcntl.F_GETFL)\n\
+                     before = flags()\nstatus = subprocess.run(sys.argv[1:], stdout=to).returncode\n\
+                     print(status, flags() == before, os.read(out, 100).decode(), end='')";
+        let change = "python3 -c 'import os; os.set_blocking(1, False); print(os.get_blocking(1))'";
+        for (rest, status) in [("exit 5", 5), ("sleep 60", 124)] {
+            let script = format!("{change}; {rest}");
+            let run = at.call(["run", "--policy", "workspace", "--timeout", "3s", "--", "sh", "-c", &script]);
+            let seen = run.through(["python3", "-c", enter]).go();
+            assert_eq!(seen.out(), format!("{status} True False\n"), "{}", seen.err());
+        }
+    }
+
+    fn pipes_can_be_opened_again_in_their_own_direction(at) {
+        let enter = "echo in | { \"$@\" 2>&1 1>&3 | sed 's/^/err /' >&2; } 3>&1 | cat";
+        let script = "cat < /dev/stdin; echo out > /dev/stdout; echo err > /proc/self/fd/2";
+        let seen = at.shell("workspace", script).through(["sh", "-c", enter, "sh"]).go();
+        assert_eq!((seen.out().as_str(), seen.err().as_str()), ("in\nout\n", "err err\n"));
+        // One run's output is the other's input.
+        let enter = "\"$@\" 'echo out > /dev/stdout' | \"$@\" 'cat /dev/stdin'";
+        let call = at.call(["run", "--policy", "workspace", "--", "sh", "-euc"]);
+        let seen = call.through(["sh", "-c", enter, "sh"]).go();
+        assert_eq!((seen.out().as_str(), seen.err().as_str()), ("out\n", ""));
+    }
+
     fn a_directory_is_no_standard_file(at) {
         for redirection in ["< @OUT", "< .", "1< @OUT", "2< @OUT"] {
             let seen = through(at, &at.world.fill(redirection), "echo started");
@@ -177,6 +218,60 @@ claims! {
         at.world.file("@PROJECT/input", "one\ntwo\n");
         let seen = through(at, "< input", "read -r line; echo got $line; cat");
         assert_eq!(seen, (Some(0), "got one\ntwo\n".into(), String::new()));
+    }
+
+    // The command has a copy: what it reads counts for the caller all the same.
+    fn a_covered_file_can_be_standard_input(at) {
+        at.world.file("@PROJECT/.envrc", "one\ntwo\nthree\n");
+        let enter = "{ read -r line; echo host $line; \"$@\"; cat; } < .envrc";
+        let script = "read -r line; echo inside $line; head -n 1 /dev/stdin; (echo x > /dev/stdin) 2> /dev/null || echo kept";
+        let seen = at.shell("workspace", script).through(["sh", "-c", enter, "sh"]).go();
+        let told = "host one\ninside two\none\nkept\nthree\n";
+        assert_eq!((seen.code(), seen.out().as_str(), seen.err().as_str()), (Some(0), told, ""));
+    }
+
+    fn a_covered_file_is_standard_output_only_if_it_is_empty(at) {
+        at.world.file("@PROJECT/.envrc", "old\n");
+        for redirection in [">> .envrc", "1<> .envrc"] {
+            let seen = through(at, redirection, "echo out");
+            let told = at.world.fill(
+                "glee-supervisor: error: standard output is `@PROJECT/.envrc`, which is hidden or read-only inside: \
+                 the command could open it again, to read or change what it holds\n\
+                 hint: put a pipe between: `glee-supervisor run … | cat >> FILE`\n",
+            );
+            assert_eq!(seen, (Some(125), String::new(), told), "{redirection}");
+        }
+        assert_eq!(through(at, "> .envrc", "echo out").0, Some(0));
+        assert_eq!(at.host("cat .envrc"), "out\n");
+    }
+
+    fn a_covered_file_is_known_under_another_name_of_its_tree(at) {
+        at.world.file("@PROJECT/.envrc", "old\n");
+        at.world.mode("@PROJECT/.envrc", 0o666);
+        let seen = at.in_mount_namespace(
+            "mkdir @OUT/alias; mount --bind @PROJECT @OUT/alias
+             as_caller @BIN run --policy workspace -- sh -c 'cat; echo evil > /proc/self/fd/0; :' < @OUT/alias/.envrc
+             cat .envrc",
+        );
+        assert_eq!((seen.status, seen.stdout.as_str()), (0, "old\nold\n"), "{}", seen.stderr);
+    }
+
+    fn a_large_covered_file_is_no_standard_input(at) {
+        at.host("mkdir .claude; truncate -s 17M .claude/large");
+        let seen = through(at, "< .claude/large", "wc -c");
+        assert_eq!((seen.0, seen.1.as_str()), (Some(125), ""), "{}", seen.2);
+        assert!(seen.2.contains("too large to be copied"), "{}", seen.2);
+        assert!(seen.2.contains("hint: put a pipe between: `cat FILE | glee-supervisor run …`"), "{}", seen.2);
+        at.host("truncate -s 17M large");
+        assert_eq!(through(at, "< large", "wc -c").1, "17825792\n");
+    }
+
+    fn a_file_of_the_project_is_standard_input_and_output_as_it_is(at) {
+        at.world.file("@PROJECT/log", "before\n");
+        assert_eq!(through(at, ">> log 2>&1", "echo out; echo err >&2").0, Some(0));
+        assert_eq!(at.host("cat log"), "before\nout\nerr\n");
+        assert_eq!(through(at, "<> log", "read -r line; echo inside >&0; echo $line").1, "before\n");
+        assert_eq!(at.host("cat log"), "before\ninside\n\n");
     }
 
     fn stdout_to_a_file_outside_the_project_is_written(at) {

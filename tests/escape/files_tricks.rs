@@ -116,6 +116,20 @@ claims! {
         })).secret_at("@OUT/log").workspace().only_started().given(|w| w.mode("@OUT/log", 0o666))
         .through(&["/bin/sh", "-c", "\"$@\" >> @OUT/log; cat @OUT/log | grep -v secret", "sh"]),
 
+    /// What covers a file lies on the sandbox's mounts, and what the caller redirects on the host's.
+    protected_standard_input_cannot_be_written => attempt("echo evil > /proc/self/fd/0; echo evil > /dev/stdin; \
+        truncate -s 0 /proc/self/fd/0; @A overwrite /proc/self/fd/0", Leak::Changed("@PROJECT/.envrc"))
+        .file("@PROJECT/.envrc", "old\n").given(|w| w.mode("@PROJECT/.envrc", 0o666)).workspace()
+        .through(&["/bin/sh", "-c", "exec \"$@\" < @PROJECT/.envrc", "sh"]),
+    standard_input_in_a_protected_directory_cannot_be_written => attempt("echo evil > /dev/stdin",
+        Leak::Changed("@PROJECT/.claude/prompt.md")).file("@PROJECT/.claude/prompt.md", "old\n")
+        .given(|w| w.mode("@PROJECT/.claude/prompt.md", 0o666)).workspace()
+        .through(&["/bin/sh", "-c", "exec \"$@\" < @PROJECT/.claude/prompt.md", "sh"]),
+    denied_file_that_is_lent_for_appending_cannot_be_read => attempt("cat /proc/self/fd/0", Leak::Secret)
+        .secret_at("@PROJECT/.env").given(|w| w.mode("@PROJECT/.env", 0o666))
+        .yaml("extends: restricted\nfs: {read: ['.'], deny: ['**/.env']}\n")
+        .through(&["/bin/sh", "-c", "exec \"$@\" 0>> @PROJECT/.env", "sh"]).refused(),
+
     handle_of_a_hidden_file_cannot_be_opened => detour("@A open_handle @PROJECT @HANDLE")
         .given(handle_of_secret).bare(Bare::RootOnly),
     handle_of_a_hidden_file_cannot_be_opened_through_usr => detour("@A open_handle /usr @HANDLE")

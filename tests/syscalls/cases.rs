@@ -45,7 +45,7 @@ pub(crate) fn case(call: &'static str, words: &str, expected: Expected) -> Case 
 pub(crate) fn restricted() -> Vec<Case> {
     [
         files(),
-        terminals(),
+        ioctls(),
         sockets(),
         sending(),
         processes(),
@@ -120,7 +120,7 @@ fn files() -> Vec<Case> {
     cases
 }
 
-fn terminals() -> Vec<Case> {
+fn ioctls() -> Vec<Case> {
     let refused = [
         "0x5412",
         "0x541c",
@@ -134,6 +134,20 @@ fn terminals() -> Vec<Case> {
         "0x56ff",
         "0x100005412",
         "0xffffffff0000541c",
+        // Snapshots and subvolumes of btrfs, in every form.
+        "0x50009401",
+        "0x5000940e",
+        "0x5000940f",
+        "0x50009417",
+        "0x50009418",
+        "0x4008941a",
+        "0xc0c89425",
+        "0x5000943f",
+        "0x9401",
+        "0x150009401",
+        // Those of bcachefs, and a key of fscrypt.
+        "0x4020bc10",
+        "0xc0406618",
     ];
     let allowed = [
         "0x5413",
@@ -144,6 +158,13 @@ fn terminals() -> Vec<Case> {
         "0x55ff",
         "0x5700",
         "0x80045430",
+        // FICLONE, FICLONERANGE, FIDEDUPERANGE, and flags and extents of a file.
+        "0x40049409",
+        "0x4020940d",
+        "0xc0189436",
+        "0x80086601",
+        "0xc020660b",
+        "0x801c581f",
     ];
     let refused = refused.map(|request| case("ioctl", &format!("pty {request} page"), Refused(EPERM)));
     let allowed = allowed.map(|request| case("ioctl", &format!("pty {request} page"), Allowed));

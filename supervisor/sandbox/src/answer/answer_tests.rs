@@ -189,6 +189,33 @@ fn what_is_granted_is_shown_and_the_rest_is_not_there() {
 }
 
 #[test]
+fn landlock_is_wider_where_something_lies_over_a_tree_of_the_host() {
+    let wider = |path: &&str| is_wider_than_mounts(&plan(), Path::new(path));
+    let covered = [
+        "/w/p/hooks/pre-commit",
+        "/w/p/secret/key",
+        "/w/p/.envrc",
+        "/w/p/.glee/policies/a.yml",
+        "/w/p/.glee/agent_sessions/old",
+    ];
+    let others = [
+        "/w/p/readme",
+        "/w/p/new",
+        "/w/ann/.ssh/id",
+        "/srv/x",
+        "/etc/passwd",
+        "/proc/cpuinfo",
+    ];
+    let all: Vec<&str> = covered
+        .iter()
+        .chain(&others)
+        .filter(|path| wider(path))
+        .copied()
+        .collect();
+    assert_eq!(all, covered);
+}
+
+#[test]
 fn a_private_place_shows_nothing_of_the_host_and_takes_everything() {
     assert_eq!(
         ask("/w/ann/.ssh/id", Use::Read),

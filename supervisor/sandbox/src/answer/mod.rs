@@ -143,6 +143,26 @@ pub fn path(plan: &SandboxPlan, path: &Path, usage: Use, look: &dyn Look) -> Ans
     }
 }
 
+/// Does Landlock give more to a file of the host that is shown at this path than the mounts over it do? A descriptor from outside
+/// lies below those mounts.
+pub(crate) fn is_wider_than_mounts(plan: &SandboxPlan, at: &Path) -> bool {
+    let view = View { plan, look: &OnHost };
+    let spot = view.spot(at);
+    let by_mounts = match (&spot.layer, &spot.lock) {
+        (Layer::Host, Lock::Open) => READ_FILE | WRITE_FILE,
+        (Layer::Host, Lock::ReadOnly | Lock::Protected(_) | Lock::Held(_)) => READ_FILE,
+        (
+            Layer::Skeleton | Layer::Device | Layer::Private | Layer::Proc | Layer::Terminals | Layer::Mask(_),
+            Lock::Open | Lock::ReadOnly | Lock::Protected(_) | Lock::Held(_),
+        ) => 0,
+    };
+    // A rule is about what lies at its path inside: the host's own directory, or one that was laid over it.
+    let rules = plan.landlock.iter().flat_map(|landlock| &landlock.rules);
+    let hosts = rules.filter(|(path, _)| at.starts_with(path) && view.spot(path).layer == Layer::Host);
+    let rights = hosts.fold(0, |rights, (_, more)| rights | more);
+    rights & (READ_FILE | WRITE_FILE) & !by_mounts != 0
+}
+
 /// A process's own program.
 const OWN_PROGRAM: [&str; 2] = ["/proc/self/exe", "/proc/thread-self/exe"];
 

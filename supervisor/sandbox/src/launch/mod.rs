@@ -5,10 +5,12 @@
 
 mod changes;
 mod companion;
+mod covered;
 mod denials;
 pub(crate) mod idmap;
 mod inside;
 mod janitor;
+mod lent;
 pub(crate) mod locks;
 mod names;
 mod outcome;
@@ -28,8 +30,6 @@ mod warden;
 mod witness;
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::fs;
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ use crate::seccomp::{self, Arch, Table};
 use crate::sys::event;
 use crate::sys::limits::{self, Resource};
 use crate::sys::term::Size;
-use crate::sys::{fd, path, socket, term};
+use crate::sys::{fd, socket, term};
 use crate::workspace::Layer;
 use changes::{Aftermath, Crew, Since, Trees};
 use companion::Companion;
@@ -99,11 +99,13 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
     let (started, since) = (Instant::now(), Since::now());
     fd::ensure_stdio().map_err(|error| LaunchError::step("standard files", error))?;
     stdio::check(plan)?;
+    let _stand_ins = covered::stand_ins(plan)?;
     if plan.rlimits.iter().any(|(resource, _)| *resource == Resource::Nofile) {
         // For descriptors that we hand over, which count for the user; the command has a limit of its own.
         limits::raise(Resource::Nofile).map_err(|error| LaunchError::step("open files", error))?;
     }
     let terminals = [0, 1, 2].map(|number| term::is_terminal(fd::borrow(number)));
+    let _flags = lent::Flags::of(terminals);
     let (table, filter) = compile(plan)?;
     let ignored = event::ignored_signals();
     // Whoever ignores it is not told of the end of its children, nor can it wait for them.
@@ -182,7 +184,7 @@ fn guarded(
     engine: Option<(&dyn Vessel, &Carrier)>,
 ) -> Result<(Outcome, Vec<PathBuf>), LaunchError> {
     if plan.identity.from_root {
-        give_pipes(plan);
+        lent::open_pipes(plan);
     }
     // A process is born into a v2 group. Those of v1 it enters itself, so they are made while it starts; an engine's are its own.
     let makes = engine.is_none() && cgroup::makes_v2(caller.facts, &plan.cgroup);
@@ -275,20 +277,6 @@ fn disarm(plan: &SandboxPlan, lost: &Lost, ahead: Ahead, places: &Places, wherea
     found.aside.extend(after.aside);
     found.armed.extend(after.armed);
     found
-}
-
-/// Pipes behind 0, 1 and 2 become the sandbox user's, who could else not open them again through `/dev/stdout`.
-///
-/// They have no name and no other owner that would miss them: root, who made them, may do everything anyway.
-fn give_pipes(plan: &SandboxPlan) {
-    let is_pipe = |number: &i32| path::lstat_at(fd::borrow(*number), OsStr::new("")).is_ok_and(|stat| stat.is_pipe());
-    for number in (0..3).filter(is_pipe) {
-        let name = fs::read_link(format!("/proc/self/fd/{number}")).unwrap_or_default();
-        if name.as_os_str().as_encoded_bytes().starts_with(b"pipe:") {
-            // Without it only the reopening fails.
-            let _ = std::os::unix::fs::fchown(fd::borrow(number), Some(plan.identity.uid), Some(plan.identity.gid));
-        }
-    }
 }
 
 /// What the caller's side brings to a run.

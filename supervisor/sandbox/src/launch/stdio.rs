@@ -9,6 +9,7 @@
 use std::fmt;
 use std::fs;
 use std::os::fd::{BorrowedFd, RawFd};
+use std::path::PathBuf;
 
 use crate::plan::{Containment, Namespace, SandboxPlan};
 use crate::sys::path::Stat;
@@ -16,7 +17,7 @@ use crate::sys::{dir, fd, path, socket};
 
 use super::outcome::LaunchError;
 
-const NAMES: [&str; 3] = ["standard input", "standard output", "standard error"];
+pub(super) const NAMES: [&str; 3] = ["standard input", "standard output", "standard error"];
 
 /// Nameless kinds that lead nowhere: a counter and a clock.
 const HARMLESS: [&str; 2] = ["anon_inode:[eventfd]", "anon_inode:[timerfd]"];
@@ -44,6 +45,10 @@ pub enum WayOut {
     NetworkDevice,
     /// As the kernel calls it.
     Handle(String),
+    /// Open for writing, and hidden or read-only inside.
+    CoveredOutput(PathBuf),
+    /// The same, open for reading and too large for a copy.
+    CoveredInput(PathBuf),
     /// The kernel does not say what it is.
     Unknown,
 }
@@ -54,6 +59,8 @@ impl WayOut {
             Self::Directory | Self::NetworkDevice | Self::Handle(_) | Self::Unknown => {
                 "redirect it from or to a file, or `/dev/null`"
             }
+            Self::CoveredOutput(_) => "put a pipe between: `glee-supervisor run … | cat >> FILE`",
+            Self::CoveredInput(_) => "put a pipe between: `cat FILE | glee-supervisor run …`",
             Self::Socket(_) | Self::RawSocket | Self::LooseSocket => {
                 "put pipes between: `cat | glee-supervisor run … 2>&1 | cat`"
             }
@@ -77,6 +84,16 @@ impl fmt::Display for WayOut {
             ),
             Self::NetworkDevice => write!(f, "a network device, {NETWORK}"),
             Self::Handle(what) => write!(f, "a handle (`{what}`), not a file, a pipe or a device"),
+            Self::CoveredOutput(path) => write!(
+                f,
+                "`{}`, which is hidden or read-only inside: the command could open it again, to read or change what it holds",
+                path.display()
+            ),
+            Self::CoveredInput(path) => write!(
+                f,
+                "`{}`, which is hidden or read-only inside, and too large to be copied: the command could open it again, to change it",
+                path.display()
+            ),
             Self::Unknown => f.write_str("of a kind that cannot be told"),
         }
     }

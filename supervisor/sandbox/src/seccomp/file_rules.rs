@@ -1,4 +1,4 @@
-//! Argument rules for files and terminals: no setuid or setgid bit, no device, nothing typed into a terminal.
+//! Argument rules for files and terminals: no setuid or setgid bit, no device, no snapshot, nothing typed into a terminal.
 //!
 //! Pure tables; `rules` says how they are read and which half of an argument counts.
 
@@ -63,9 +63,36 @@ pub(super) const FCNTL: Body = unless(&[when(
     deny(libc::EPERM, "holds up other programs that open the file"),
 )]);
 
+/// The operation by its type and number. The size of its argument, which is in the upper half, differs between versions.
+const fn operation(mask: u32, values: &'static [u32]) -> Test {
+    Test::OneOf { arg: 1, mask, values }
+}
+
+/// FICLONE, FICLONERANGE and FIDEDUPERANGE: what `cp --reflink` and its kin need of the type that they share with btrfs.
+const SHARES_EXTENTS: Test = is(1, &[0x4004_9409, 0x4020_940D, 0xC018_9436]);
+/// Those of btrfs (0x94), bcachefs (0xBC) and SMB (0xCF). A snapshot shows what is covered, since covers are mounts and a snapshot
+/// is of the file system; whoever owns a subvolume can also delete it and lock it against writing, and list those of others. SMB
+/// tells of changes below a directory by name.
+const OF_FILE_SYSTEMS: Test = operation(0xFF00, &[0x9400, 0xBC00, 0xCF00]);
+/// FS_IOC_SET_ENCRYPTION_POLICY, ADD_ENCRYPTION_KEY, REMOVE_ENCRYPTION_KEY and REMOVE_ENCRYPTION_KEY_ALL_USERS: a key that is
+/// removed locks the user's files in the whole file system.
+const ENCRYPTION: Test = operation(0xFFFF, &[0x6613, 0x6617, 0x6618, 0x6619]);
+
 /// TIOCSCTTY stays: shells need it. `K` (0x4Bxx) and `V` (0x56xx) are the keyboard and screens of the Linux
 /// console, where key bindings can be rewritten; video devices use other high bits.
 pub(super) const IOCTL: Body = unless(&[
+    when(&[SHARES_EXTENTS], Verdict::Allow),
+    when(
+        &[OF_FILE_SYSTEMS],
+        deny(
+            libc::EPERM,
+            "snapshots and other powers of one file system reach past what is covered",
+        ),
+    ),
+    when(
+        &[ENCRYPTION],
+        deny(libc::EPERM, "changes the keys of a file system for all who use it"),
+    ),
     when(
         &[is(1, &[0x5412, 0x541C])],
         deny(libc::EPERM, "types into the terminal"),

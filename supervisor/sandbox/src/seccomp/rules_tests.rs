@@ -299,6 +299,34 @@ fn ioctl_refuses_typing_console_line_disciplines_and_generations_only() {
 }
 
 #[test]
+fn ioctl_of_one_file_system_is_refused_but_for_sharing_extents() {
+    let shared = [0x4004_9409, 0x4020_940D, 0xC018_9436];
+    let families = [0x94, 0xBC, 0xCF];
+    for kind in [0x93, 0x95, 0x94, 0xBB, 0xBC, 0xBD, 0xCE, 0xCF, 0xD0] {
+        // Without and with a size, and as the kernel reads what stands above 32 bits: not at all.
+        for above in [0, 0x5000_0000, 0x4004_0000, 0x4020_0000, 0xC018_0000, 0x1_5000_0000] {
+            for number in 0..=0xff {
+                let command: u64 = above | kind << 8 | number;
+                let refused = families.contains(&kind) && !shared.contains(&command);
+                let seen = see(namespaced(), "ioctl", &[3, command]);
+                assert_eq!(seen, if refused { Refused(EPERM) } else { Works }, "{command:#x}");
+            }
+        }
+    }
+    expect(namespaced(), "ioctl", &[3, 0x1_4004_9409], Works);
+}
+
+#[test]
+fn ioctl_refuses_changes_of_encryption_keys_only() {
+    for number in 0..=0xff {
+        let command = 0xC040_6600 | number;
+        let refused = matches!(number, 19 | 23 | 24 | 25);
+        let seen = see(namespaced(), "ioctl", &[3, command]);
+        assert_eq!(seen, if refused { Refused(EPERM) } else { Works }, "{command:#x}");
+    }
+}
+
+#[test]
 fn personality_knows_only_harmless_flags() {
     for persona in [0, 8, 0x20000, 0x20008, 0x40000, 0x60008, 0xffff_ffff] {
         expect(namespaced(), "personality", &[persona], Works);

@@ -1,5 +1,6 @@
 //! File descriptors: pipes, duplication, closing everything that must not cross into the sandbox.
 
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
@@ -19,6 +20,22 @@ pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     // SAFETY: `fds` is a live array of two ints, which the kernel fills.
     done(unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) })?;
     Ok((own(fds[0].into()), own(fds[1].into())))
+}
+
+/// A file without a name, for the supervisor to fill and [`seal`].
+pub fn memory_file(name: &CStr) -> io::Result<OwnedFd> {
+    // Since Linux 6.3, and refused by an older kernel: nothing in it is for executing.
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+    // SAFETY: `name` is NUL-terminated and the kernel copies it.
+    let make = |flags| check(unsafe { libc::memfd_create(name.as_ptr(), flags) }.into()).map(own);
+    make(flags | libc::MFD_NOEXEC_SEAL).or_else(|_| make(flags))
+}
+
+/// From now on nobody can change its content, whoever opens it again.
+pub fn seal(file: BorrowedFd<'_>) -> io::Result<()> {
+    let seals = libc::F_SEAL_WRITE | libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
+    // SAFETY: F_ADD_SEALS takes an int and touches no memory.
+    done(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) })
 }
 
 /// Asks for a larger buffer. The kernel may give less; the pipe works as before then.
@@ -111,9 +128,18 @@ pub fn set_blocking(fd: BorrowedFd<'_>) -> io::Result<()> {
 }
 
 fn set_flags(fd: BorrowedFd<'_>, change: impl Fn(libc::c_int) -> libc::c_int) -> io::Result<()> {
+    status_flags(fd).and_then(|flags| set_status_flags(fd, change(flags)))
+}
+
+/// How it is open (`O_NONBLOCK`, `O_APPEND`, …), for all who hold it.
+pub fn status_flags(fd: BorrowedFd<'_>) -> io::Result<libc::c_int> {
     // SAFETY: F_GETFL touches no memory.
     let flags = check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) }.into())?;
-    let flags = change(libc::c_int::try_from(flags).unwrap_or(0));
+    Ok(libc::c_int::try_from(flags).unwrap_or(0))
+}
+
+/// The kernel leaves alone what cannot be changed after opening.
+pub fn set_status_flags(fd: BorrowedFd<'_>, flags: libc::c_int) -> io::Result<()> {
     // SAFETY: F_SETFL takes an int and touches no memory.
     done(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags) })
 }
