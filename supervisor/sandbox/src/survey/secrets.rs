@@ -83,7 +83,8 @@ pub const SECRETS: &[&str] = &[
     ".env",
 ];
 
-/// More of the same, which may be made: to plant one of these opens nothing. It is hidden from then on, as in every later run.
+/// More of the same, which may be made, where it is not among what the host obeys (`home_names`): the programs that read it run
+/// nothing that it names. It is hidden from then on, as in every later run.
 const MORE: &[&str] = &[
     // Keys and passwords.
     ".age .config/age .config/keybase .config/Bitwarden .config/1Password .config/Yubico .putty .step .saml2aws .granted .awsvault",
