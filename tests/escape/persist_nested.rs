@@ -168,7 +168,22 @@ fn added(script: &str) -> Attempt {
     })
 }
 
+/// A repository in a directory of the home that lists do not show, and that the caller grants.
+fn below_a_dot(path: &'static str, script: &'static str) -> Attempt {
+    attempt(script, Leak::Changed(path))
+        .given(|w| {
+            w.dir("@HOME/.src/repo");
+            w.git("@HOME/.src/repo", &["init", "-q"]);
+        })
+        .workspace()
+        .flags(&["--write", "@HOME/.src"])
+}
+
 claims! {
+    repository_in_a_granted_dot_directory_gets_no_hook => below_a_dot("@HOME/.src/repo/.git/hooks/post-checkout",
+        "echo evil > @HOME/.src/repo/.git/hooks/post-checkout"),
+    repository_in_a_granted_dot_directory_keeps_its_configuration => below_a_dot("@HOME/.src/repo/.git/config",
+        "git -C @HOME/.src/repo config core.fsmonitor evil"),
     repository_that_an_index_of_two_readings_links_is_disarmed =>
         of_two_readings("git update-index --add --cacheinfo 160000,$(printf %040d 1),m"),
     repository_that_an_index_of_two_readings_of_a_new_project_links_is_disarmed => of_two_readings("mv m/.git m/n .; rmdir m")

@@ -204,13 +204,8 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     let readonly: BTreeSet<PathBuf> = trees.iter().filter(|tree| !path::is_writable(tree)).cloned().collect();
     trees.retain(|tree| !readonly.contains(tree));
     trees.sort();
-    let near = |path: &Path| is_near(path, &project, setting.home);
-    let roots = places
-        .iter()
-        .filter(|(path, place)| place.kind == Kind::Dir && near(path));
-    let roots = std::iter::once(project.clone()).chain(roots.map(|(path, _)| path.clone()));
     let reach = scan::Reach::needed(&trees, &git);
-    let seen = scan::scan(roots, reach);
+    let seen = scan::scan(scan::roots(policy, &places, &project, setting.home), reach);
     let here = below(&trees, [setting.cwd, &project]);
     let (own, identity) = own_git::needed(reach, setting.home, setting.cwd);
     let homes: BTreeSet<&Path> = setting.homes.iter().map(PathBuf::as_path).chain(setting.home).collect();
@@ -385,14 +380,4 @@ fn top() -> Vec<PathBuf> {
         .collect();
     dirs.sort();
     dirs
-}
-
-/// Trees worth a look for sockets and nested repositories: what people work in, not what they installed.
-fn is_near(path: &Path, project: &Path, home: Option<&Path>) -> bool {
-    let hidden_in_home = home.and_then(|home| path.strip_prefix(home).ok()).is_some_and(|rest| {
-        rest.components()
-            .next()
-            .is_some_and(|c| c.as_os_str().as_encoded_bytes().starts_with(b"."))
-    });
-    path != project && !path.starts_with(project) && !hidden_in_home && !path.starts_with("/nix")
 }
