@@ -51,6 +51,10 @@ const IN_A_HOME: &[&str] = &[
     ".exrc",
     ".env",
     ".k5login",
+    ".logout",
+    ".zimrc",
+    ".lein",
+    ".taskrc",
 ];
 
 /// Can something be protected by this name, which is compared with paths below a writable tree and with their last part?

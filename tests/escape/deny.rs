@@ -37,6 +37,23 @@ fn closed(mode: u32, deny: &str, script: &'static str) -> Attempt {
         .may_refuse()
 }
 
+/// The same, with more than one of them.
+fn closed_over_two(base: &str) -> Attempt {
+    let yaml = format!("extends: {base}\nfs: {{deny: ['**/key', '**/*.pem']}}\n");
+    attempt(
+        "chmod 755 shared; cat shared/deep/key shared/deep/er/x.pem",
+        Leak::Secret,
+    )
+    .secret_at("@PROJECT/shared/deep/er/x.pem")
+    .file("@PROJECT/shared/key", "")
+    .secret_at("@PROJECT/shared/deep/key")
+    .given(|w| {
+        std::os::unix::fs::chown(w.path("@PROJECT/shared"), None, Some(OTHER_GROUP)).expect("give to a group");
+        w.mode("@PROJECT/shared", 0o444);
+    })
+    .yaml(&yaml)
+}
+
 /// Nobody's that a test runs as.
 const OTHER_GROUP: u32 = 61_234;
 
@@ -94,6 +111,8 @@ claims! {
         "chmod 755 shared; cat shared/deep/key"),
     file_in_a_closed_directory_is_hidden_in_a_copy => closed(0o444, "**/key", "chmod 755 shared; cat shared/deep/key")
         .flags(&["--workspace", "cow"]),
+    all_files_in_a_closed_directory_are_hidden => closed_over_two("restricted"),
+    all_files_in_a_closed_directory_are_hidden_from_a_writer => closed_over_two("workspace"),
     match_below_a_link_is_hidden => linked("**/secrets/**", "cat app/secrets/token"),
     match_right_below_a_link_is_hidden => linked("**/secrets/*", "cat app/secrets/token"),
     match_below_a_link_in_place_of_a_star_is_hidden => linked("app/*/token", "cat app/secrets/token"),

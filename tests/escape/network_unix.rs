@@ -36,6 +36,9 @@ claims! {
         .given(|w| w.listen(Listener::unix_abstract(&w.fill("glee-@ID"))))
         .through(&["@A", "as_stdin", "unix"]).refused(),
     /// A server of the developer's that listens in the checkout: a language server, the file monitor of git, tmux.
+    socket_in_a_granted_dot_directory_is_not_reached => at("@HOME/.docker/run/docker.sock").flags(&["--read", "@HOME/.docker"]),
+    socket_in_a_writable_dot_directory_is_not_reached => at("@HOME/.docker/run/docker.sock").workspace()
+        .flags(&["--write", "@HOME/.docker"]),
     socket_in_the_project_is_not_reached => at("@PROJECT/.server.sock"),
     socket_in_the_project_is_not_reached_under_workspace => at("@PROJECT/.server.sock").workspace(),
     socket_in_the_git_directory_is_not_reached => at("@PROJECT/.git/fsmonitor--daemon.ipc").given(|w| w.git_init())

@@ -221,6 +221,17 @@ fn pushed(script: &str) -> Attempt {
         .workspace()
 }
 
+/// A repository in a directory of the home that lists do not show, and that the caller grants.
+fn below_a_dot(path: &'static str, script: &'static str) -> Attempt {
+    attempt(script, Leak::Changed(path))
+        .given(|w| {
+            w.dir("@HOME/.src/repo");
+            w.git("@HOME/.src/repo", &["init", "-q"]);
+        })
+        .workspace()
+        .flags(&["--write", "@HOME/.src"])
+}
+
 claims! {
     pointer_that_ends_in_a_blank_is_disarmed_when_linked => left_by_a_run(
         "new y; arm y; mv y/.git '.git '; mkdir x; echo 'gitdir: ../.git ' > x/.git", "link x"),
@@ -271,6 +282,10 @@ claims! {
     remote_of_a_new_branch_is_no_name_of_a_directory => pushed("git config branch.main.remote o.git"),
     remote_without_an_address_is_no_directory => pushed("mv o.git origin; git remote add origin $PWD/origin; \
         git config branch.main.remote origin"),
+    repository_in_a_granted_dot_directory_gets_no_hook => below_a_dot("@HOME/.src/repo/.git/hooks/post-checkout",
+        "echo evil > @HOME/.src/repo/.git/hooks/post-checkout"),
+    repository_in_a_granted_dot_directory_keeps_its_configuration => below_a_dot("@HOME/.src/repo/.git/config",
+        "git -C @HOME/.src/repo config core.fsmonitor evil"),
     repository_that_an_index_of_two_readings_links_is_disarmed =>
         of_two_readings("git update-index --add --cacheinfo 160000,$(printf %040d 1),m"),
     repository_that_an_index_of_two_readings_of_a_new_project_links_is_disarmed => of_two_readings("mv m/.git m/n .; rmdir m")

@@ -52,6 +52,8 @@ struct Build<'a> {
     last: RefCell<Option<(PathBuf, OwnedFd)>>,
     /// A mask of each kind that is mounted already: others are copies of it.
     masks: RefCell<[Option<OwnedFd>; 2]>,
+    /// Directories that are hidden in place of what lies in them.
+    shut: RefCell<Vec<PathBuf>>,
 }
 
 /// Builds the new root from the plan and switches to it.
@@ -93,6 +95,7 @@ pub(crate) fn build(plan: &SandboxPlan, sources: Sources<'_>) -> Result<OldRoot,
         is_mapped: Cell::new(false),
         last: RefCell::default(),
         masks: RefCell::default(),
+        shut: RefCell::default(),
     };
     for (number, step) in plan.mounts.iter().enumerate() {
         build.apply(number, step).map_err(|e| Failure {
@@ -180,13 +183,16 @@ impl Build<'_> {
                 )?;
                 attach(&tree, &self.mountpoint(relative(at), Kind::Dir)?)
             }
-            MountStep::Pin { at } => match self.take_tree(number)? {
+            MountStep::Pin { at } => self.or_hide_above(relative(at), || match self.take_tree(number)? {
                 // Its owners are mapped: those of the tree that it lies in were waited for.
                 Some(tree) => self.attach(&tree, relative(at)),
                 None => self.cover_with_itself(relative(at), NOSUID | NODEV),
-            },
-            MountStep::Protect { at } => self.cover_with_itself(relative(at), RDONLY | NOSUID | NODEV),
-            MountStep::Hide { at, kind } => self.hide_or_above(relative(at), *kind),
+            }),
+            MountStep::Protect { at } => {
+                let read_only = || self.cover_with_itself(relative(at), RDONLY | NOSUID | NODEV);
+                self.or_hide_above(relative(at), read_only)
+            }
+            MountStep::Hide { at, kind } => self.or_hide_above(relative(at), || self.hide(relative(at), *kind)),
         }
     }
 

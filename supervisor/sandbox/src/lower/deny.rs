@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use glee_policy::ResolvedPolicy;
+use glee_policy::glob::Glob;
 use glee_policy::resolved::{Deny, DenyTarget};
 
 use super::LowerError;
@@ -47,6 +48,12 @@ fn trouble(deny: &Deny, terrain: &Terrain) -> Trouble {
         let reason = "it hides the directory in which the command would run";
         return Some((reason.into(), "call `run` from another directory of the project"));
     }
+    if let Some(dir) = reaches_system(deny).filter(|_| terrain.top.is_empty()) {
+        let reason = format!("it also matches in `/{dir}`, where nothing is looked for that begins above it");
+        let help =
+            "begin it with the name of a directory, as in `/home/**/.env`; without the first `/` it means the project";
+        return Some((reason, help));
+    }
     let place = deny.target.place().as_path();
     if of_a_process(place) {
         let reason = "the processes in the sandbox's `/proc` are its own, and do not exist yet";
@@ -64,6 +71,22 @@ fn trouble(deny: &Deny, terrain: &Terrain) -> Trouble {
         let reason = format!("the command needs `{}`, which it hides", file.display());
         (reason, "run another command, or leave the rule out")
     })
+}
+
+/// What every sandbox shows, whatever is granted: part of the host's, or made.
+const SYSTEM: &[&str] = &[
+    "etc", "usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32", "proc", "dev",
+];
+
+/// The first of those that a pattern matches in, if it begins above them. To search them all would take longer than most commands,
+/// and in what the sandbox makes nobody can.
+fn reaches_system(deny: &Deny) -> Option<&'static str> {
+    let DenyTarget::Glob { base, pattern } = &deny.target else {
+        return None;
+    };
+    let glob = Glob::new(pattern).ok().filter(|_| base.as_path() == Path::new("/"))?;
+    let reaches = |dir: &&&str| glob.covers(Path::new(dir)) || glob.can_match_below(Path::new(dir));
+    SYSTEM.iter().find(reaches).copied()
 }
 
 /// `/proc/N/…`, which is also what `/proc/self` leads to.

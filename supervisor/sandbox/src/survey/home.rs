@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use glee_policy::protected::NAMES as PROTECTED;
 
-use super::home_names::{INNER, NAMES};
+use super::home_names::{BEGINNINGS, INNER, NAMES};
 use super::{links, secrets};
 
 /// Entries of a home that are listed; in a larger one each name is asked for.
@@ -39,6 +39,8 @@ enum Sort {
 struct Root {
     dir: PathBuf,
     names: Vec<(&'static str, Sort)>,
+    /// Directories in it, and how names begin there.
+    beginnings: Vec<(&'static str, &'static str)>,
 }
 
 /// What is protected of these homes, of which one is the caller's `own`, and of where the caller's variables put parts of it.
@@ -57,17 +59,19 @@ pub(super) fn names(homes: &BTreeSet<&Path>, own: Option<&Path>, trees: &[PathBu
         .map(|home| Root {
             dir: home.to_path_buf(),
             names: all.clone(),
+            beginnings: BEGINNINGS.to_vec(),
         })
         .collect();
     roots.extend(moved(own, &all));
-    let mut look = Look {
+    let look = |root| Look {
+        root,
         trees,
         listed: BTreeMap::new(),
     };
-    let mut found: Vec<PathBuf> = roots.iter().flat_map(|root| look.protected(root)).collect();
+    let mut found: Vec<PathBuf> = roots.iter().flat_map(|root| look(root).protected()).collect();
     // Nothing leads from here into the trees, so single files in the homes' directories will not either.
     if !found.is_empty() {
-        found.extend(roots.iter().flat_map(|root| look.linked_inside(root)));
+        found.extend(roots.iter().flat_map(|root| look(root).linked_inside()));
     }
     found
 }
@@ -77,13 +81,14 @@ pub(super) fn names(homes: &BTreeSet<&Path>, own: Option<&Path>, trees: &[PathBu
 pub fn is_of_a_home(inside: &Path) -> bool {
     const PROGRAMS: &[&str] = &[".local/bin", ".local/share/applications"];
     let names = [NAMES, INNER, PROTECTED, PROGRAMS].into_iter().flatten();
-    let mut names = names.map(Path::new);
+    let mut names = names.flat_map(|group| group.split_ascii_whitespace()).map(Path::new);
     names.any(|name| inside.starts_with(name) || (name.starts_with(inside) && inside != Path::new("")))
 }
 
 fn all() -> impl Iterator<Item = (&'static str, Sort)> {
     let sorted = |sort: Sort| move |name: &'static str| (name, sort);
-    let obeyed = NAMES.iter().copied().map(sorted(Sort::Obeyed));
+    let obeyed = NAMES.iter().flat_map(|group| group.split_ascii_whitespace());
+    let obeyed = obeyed.map(sorted(Sort::Obeyed));
     obeyed
         .chain(INNER.iter().copied().map(sorted(Sort::Inner)))
         .chain(secrets::SECRETS.iter().copied().map(sorted(Sort::Secret)))
@@ -95,6 +100,7 @@ fn moved(own: Option<&Path>, all: &[(&'static str, Sort)]) -> Vec<Root> {
     let parts = [
         ("XDG_CONFIG_HOME", ".config/"),
         ("XDG_DATA_HOME", ".local/share/"),
+        ("XDG_CACHE_HOME", ".cache/"),
         ("ZDOTDIR", ""),
     ];
     let mut roots = Vec::new();
@@ -110,10 +116,23 @@ fn moved(own: Option<&Path>, all: &[(&'static str, Sort)]) -> Vec<Root> {
         let names: Vec<_> = below
             .filter(|(name, _)| !part.is_empty() || name.starts_with(".z"))
             .collect();
+        let beginnings = BEGINNINGS.iter().filter_map(|(dir, begin)| {
+            let below = match dir.strip_prefix(part.trim_end_matches('/'))? {
+                rest if part.is_empty() => rest,
+                "" => "",
+                rest => rest.strip_prefix('/')?,
+            };
+            Some((below, *begin))
+        });
+        // Of a directory that is zsh's alone no other names are asked for.
+        let beginnings: Vec<_> = beginnings
+            .filter(|(dir, _)| !part.is_empty() || dir.is_empty())
+            .collect();
         let end = links::follow(&dir).end.filter(|end| *end != dir);
         roots.extend(end.into_iter().chain([dir]).map(|dir| Root {
             dir,
             names: names.clone(),
+            beginnings: beginnings.clone(),
         }));
     }
     roots
@@ -131,20 +150,51 @@ enum There {
 
 type Listing = BTreeMap<OsString, There>;
 
+/// The directories of a home that hold most names.
+const FULL: [&str; 4] = ["", ".config", ".local", ".local/share"];
+
+/// One root, as it is looked at.
 struct Look<'a> {
+    root: &'a Root,
     trees: &'a [PathBuf],
-    /// `None`: it could not be listed.
-    listed: BTreeMap<PathBuf, Option<Listing>>,
+    /// By their names in the root. `None`: it could not be listed.
+    listed: BTreeMap<&'static str, Option<Listing>>,
 }
 
 impl Look<'_> {
-    fn protected(&mut self, root: &Root) -> Vec<PathBuf> {
-        let path = |name: &str| root.dir.join(name);
-        let wanted = root.names.iter().filter(|(name, sort)| {
-            self.lies_within(&root.dir, name, *sort)
-                || self.is_linked(&root.dir, name) && self.leads_here(&path(name), *sort)
-        });
-        wanted.map(|(name, _)| path(name)).collect()
+    fn protected(&mut self) -> Vec<PathBuf> {
+        let root = self.root;
+        let mut found = Vec::new();
+        for (name, sort) in &root.names {
+            let path = root.dir.join(name);
+            if self.lies_within(&path, name, *sort) || self.is_linked(name) && self.leads_here(&path, *sort) {
+                found.push(path);
+            }
+        }
+        for (dir, begin) in &root.beginnings {
+            found.extend(self.beginning(dir, begin));
+        }
+        found
+    }
+
+    /// What is there whose name begins so, and what could be compiled from it.
+    fn beginning(&mut self, dir: &'static str, begin: &str) -> Vec<PathBuf> {
+        let at = self.root.dir.join(dir);
+        if !self.trees.iter().any(|tree| at.starts_with(tree)) {
+            return Vec::new();
+        }
+        let listing = self.listing(dir).into_iter().flatten();
+        let names = listing.filter(|(name, _)| name.as_encoded_bytes().starts_with(begin.as_bytes()));
+        let compiled = |name: &OsString| {
+            let mut name = name.clone();
+            name.push(".zwc");
+            name
+        };
+        names
+            .flat_map(|(name, _)| [name.clone(), compiled(name)])
+            .map(|name| at.join(name))
+            .filter(|path| !path.as_os_str().as_encoded_bytes().ends_with(b".zwc.zwc"))
+            .collect()
     }
 
     fn is_within(&self, path: &Path) -> bool {
@@ -152,15 +202,13 @@ impl Look<'_> {
     }
 
     /// Is it protected because it lies in a tree, links apart?
-    fn lies_within(&self, root: &Path, name: &str, sort: Sort) -> bool {
-        let path = root.join(name);
+    fn lies_within(&self, path: &Path, name: &str, sort: Sort) -> bool {
         // A directory is not forbidden for the sake of a file in it; but `.config` is, for `.config/glee`.
         let near = || {
-            let mut below = Path::new(name).components();
-            let first = below.next().map(|name| root.join(name));
-            below.next().is_none() || first.is_some_and(|dir| dir.is_dir())
+            let first = name.split_once('/').map(|(first, _)| self.root.dir.join(first));
+            first.is_none_or(|dir| dir.is_dir())
         };
-        self.is_within(&path)
+        self.is_within(path)
             && match sort {
                 Sort::Obeyed => true,
                 Sort::Inner => !path.parent().is_some_and(|dir| self.is_within(dir)),
@@ -181,27 +229,27 @@ impl Look<'_> {
     }
 
     /// Is there a link on the way from the root to the name, or at the name?
-    fn is_linked(&mut self, root: &Path, name: &str) -> bool {
-        let mut dir = root.to_owned();
-        for part in Path::new(name) {
-            match self.there(root, &dir, part) {
+    fn is_linked(&mut self, name: &'static str) -> bool {
+        let ends = name.match_indices('/').map(|(at, _)| at).chain([name.len()]);
+        let mut dir = "";
+        for path in ends.filter_map(|end| name.get(..end)) {
+            match self.there(dir, path) {
                 There::Link => return true,
                 There::Nothing => return false,
-                There::Directory | There::Other => dir.push(part),
+                There::Directory | There::Other => dir = path,
             }
         }
         false
     }
 
-    fn there(&mut self, root: &Path, dir: &Path, name: &OsStr) -> There {
-        let full = ["", ".config", ".local", ".local/share"]
-            .iter()
-            .any(|part| root.join(part) == dir);
-        let known = if full { self.listing(dir) } else { None };
+    /// What is at a path in the root, which lies in this directory of it.
+    fn there(&mut self, dir: &'static str, path: &str) -> There {
+        let known = if FULL.contains(&dir) { self.listing(dir) } else { None };
         if let Some(known) = known {
-            return known.get(name).copied().unwrap_or(There::Nothing);
+            let name = path.rsplit('/').next().unwrap_or(path);
+            return known.get(OsStr::new(name)).copied().unwrap_or(There::Nothing);
         }
-        match fs::read_link(dir.join(name)) {
+        match fs::read_link(self.root.dir.join(path)) {
             Ok(_) => There::Link,
             // Not a link.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => There::Other,
@@ -209,17 +257,17 @@ impl Look<'_> {
         }
     }
 
-    fn listing(&mut self, dir: &Path) -> Option<&Listing> {
-        let list = || match list(dir) {
+    fn listing(&mut self, dir: &'static str) -> Option<&Listing> {
+        let list = || match list(&self.root.dir.join(dir)) {
             Ok(listing) => (listing.len() < LISTED).then_some(listing),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Listing::new()),
             Err(_) => None,
         };
-        self.listed.entry(dir.to_owned()).or_insert_with(list).as_ref()
+        self.listed.entry(dir).or_insert_with(list).as_ref()
     }
 
     /// Links in the directories of a root, and in those below, that lead into a tree.
-    fn linked_inside(&self, root: &Root) -> Vec<PathBuf> {
+    fn linked_inside(&self) -> Vec<PathBuf> {
         let is_config = |(name, sort): &&(&str, Sort)| match sort {
             // A program that is linked into a directory of programs is somebody's work.
             Sort::Obeyed => !name.ends_with("bin"),
@@ -227,8 +275,8 @@ impl Look<'_> {
             Sort::Inner | Sort::Toolchain => false,
         };
         let mut found = Vec::new();
-        for (name, _) in root.names.iter().filter(is_config) {
-            inside(&root.dir.join(name), 1, &mut 0, &mut found);
+        for (name, _) in self.root.names.iter().filter(is_config) {
+            inside(&self.root.dir.join(name), 1, &mut 0, &mut found);
         }
         found.retain(|link| self.leads_here(link, Sort::Obeyed));
         found

@@ -20,6 +20,7 @@ mod own_git;
 mod scan;
 pub(crate) mod search;
 mod secrets;
+mod shown;
 mod system;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,10 +36,11 @@ use glee_policy::resolved::FsAccess;
 pub use asked::KEY_FILE;
 pub use command::{FoundCommand, NotFound, find as find_command};
 pub use git::GitDir;
-pub use home::is_of_a_home;
 pub(crate) use git::{back_of, common_dir_of, common_way, git_dir_of, modules, pointer_way};
+pub use home::is_of_a_home;
 pub use islands::{Island, IslandState};
 pub use secrets::{OF_A_HOME, SECRETS};
+pub(crate) use shown::Shown;
 pub use system::{Entry, SystemPath};
 
 use crate::launch::placeholders;
@@ -205,13 +207,8 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     let readonly: BTreeSet<PathBuf> = trees.iter().filter(|tree| !path::is_writable(tree)).cloned().collect();
     trees.retain(|tree| !readonly.contains(tree));
     trees.sort();
-    let near = |path: &Path| is_near(path, &project, setting.home);
-    let roots = places
-        .iter()
-        .filter(|(path, place)| place.kind == Kind::Dir && near(path));
-    let roots = std::iter::once(project.clone()).chain(roots.map(|(path, _)| path.clone()));
     let reach = scan::Reach::needed(&trees, &git);
-    let seen = scan::scan(roots, reach);
+    let seen = scan::scan(scan::roots(policy, &places, &project, setting.home), reach);
     let here = below(&trees, [setting.cwd, &project]);
     let (own, identity) = own_git::needed(reach, setting.home, setting.cwd);
     let homes: BTreeSet<&Path> = setting.homes.iter().map(PathBuf::as_path).chain(setting.home).collect();
@@ -237,7 +234,8 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         unprotected: &policy.unprotected,
     });
     let before = before::find(&trees, &here, &git, &seen, &islands, &policy.unprotected);
-    let mut denied = deny::find(policy, &cover, [&project, setting.cwd])?;
+    let shown = Shown::new(policy, &git);
+    let mut denied = deny::find(policy, &shown, [&project, setting.cwd])?;
     let sockets = seen.sockets.into_iter();
     let sockets = sockets.filter(|path| matches!(placeholders::look(path), placeholders::Found::Other(_)));
     // Where the command may write, a pipe is a file like any other.
@@ -250,10 +248,10 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     let sockets = sockets.chain(pipes).collect();
     secrets::find([&project, setting.cwd], &homes, &cover, &mut denied);
     for of_ours in [secrets::of_ours, secrets::keys] {
-        let hidden = setting.state.and_then(|state| of_ours(state, policy, &cover));
+        let hidden = setting.state.and_then(|state| of_ours(state, policy, &shown));
         denied.hidden.extend(hidden);
     }
-    if let Some((hidden, watch)) = asked::key(setting.key, policy, &cover) {
+    if let Some((hidden, watch)) = asked::key(setting.key, policy, &shown) {
         denied.hidden.push(hidden);
         denied.later.push(watch);
     }
@@ -386,14 +384,4 @@ fn top() -> Vec<PathBuf> {
         .collect();
     dirs.sort();
     dirs
-}
-
-/// Trees worth a look for sockets and nested repositories: what people work in, not what they installed.
-fn is_near(path: &Path, project: &Path, home: Option<&Path>) -> bool {
-    let hidden_in_home = home.and_then(|home| path.strip_prefix(home).ok()).is_some_and(|rest| {
-        rest.components()
-            .next()
-            .is_some_and(|c| c.as_os_str().as_encoded_bytes().starts_with(b"."))
-    });
-    path != project && !path.starts_with(project) && !hidden_in_home && !path.starts_with("/nix")
 }

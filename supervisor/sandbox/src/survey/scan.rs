@@ -4,14 +4,17 @@
 //! INVARIANT (bounded): at most `DIRS` directories are listed, nearest first, and `UNLISTED` more are asked for their `.git`, so
 //! that a large tree does not delay every start. Whether everything was seen is part of the answer.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use glee_policy::resolved::FsAccess;
+use glee_policy::{ResolvedPolicy, Source};
 
+use super::Place;
 use super::git::{self, GitDir};
+use crate::plan::Kind;
 
 const DIRS: usize = 64;
 const ENTRIES: usize = 4096;
@@ -47,6 +50,37 @@ impl Reach {
         let nothing = writable.is_empty() && git.iter().all(|dir| dir.access == FsAccess::Read);
         if nothing { Self::Listed } else { Self::Unlisted }
     }
+}
+
+/// Where to look: in the project first, and in every directory that somebody granted beside it.
+pub(super) fn roots(
+    policy: &ResolvedPolicy,
+    places: &BTreeMap<PathBuf, Place>,
+    project: &Path,
+    home: Option<&Path>,
+) -> impl Iterator<Item = PathBuf> {
+    let installed = installed(policy, home);
+    let dirs = places.iter().filter(|(_, place)| place.kind == Kind::Dir);
+    let beside = dirs.map(|(path, _)| path).filter(|path| !path.starts_with(project));
+    let beside = beside.filter(|path| !installed.contains(path.as_path())).cloned();
+    std::iter::once(project.to_owned()).chain(beside.collect::<Vec<_>>())
+}
+
+/// What a built-in profile shows of the toolchains that people have installed: large, and nobody works there. Who grants such a
+/// directory themselves, or for writing, has it looked into like any other.
+fn installed<'a>(policy: &'a ResolvedPolicy, home: Option<&Path>) -> BTreeSet<&'a Path> {
+    let is_hidden = |path: &Path| {
+        let below = home.and_then(|home| path.strip_prefix(home).ok());
+        below.is_some_and(|below| below.as_os_str().as_encoded_bytes().starts_with(b"."))
+    };
+    let built_in = policy.grants.iter().filter(|grant| match grant.origin.source {
+        Source::Builtin(_) => grant.access == FsAccess::Read,
+        Source::File(_) | Source::Flag(_) => false,
+    });
+    built_in
+        .map(|grant| grant.path.as_path())
+        .filter(|path| is_hidden(path) || path.starts_with("/nix"))
+        .collect()
 }
 
 pub(super) fn scan(roots: impl Iterator<Item = PathBuf>, reach: Reach) -> Found {

@@ -11,20 +11,28 @@ use crate::sys::mount::{self, NODEV, NOEXEC, NOSUID, RDONLY};
 use crate::sys::path;
 
 impl Build<'_> {
-    /// What lies in a directory that the run's user cannot enter is hidden with that directory: its owner could open it later.
-    pub(super) fn hide_or_above(&self, at: &Path, kind: Kind) -> Result<(), Failure> {
+    /// Covers a name. What lies in a directory that the run's user cannot enter is hidden with that directory instead: its owner
+    /// could open it later.
+    pub(super) fn or_hide_above(&self, at: &Path, cover: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
+        if self.shut.borrow().iter().any(|dir| at.starts_with(dir)) {
+            // Another name had the directory hidden: this one is not to be found any more.
+            return Ok(());
+        }
         let is_closed = |failure: &Failure| failure.error.raw_os_error() == Some(libc::EACCES);
-        let mut hidden = self.hide(at, kind);
+        let mut covered = cover();
         for above in at.ancestors().skip(1).take_while(|above| !above.as_os_str().is_empty()) {
-            if !hidden.as_ref().is_err_and(is_closed) {
+            if !covered.as_ref().is_err_and(is_closed) {
                 break;
             }
-            hidden = self.hide(above, Kind::Dir);
+            covered = self.hide(above, Kind::Dir);
+            if covered.is_ok() {
+                self.shut.borrow_mut().push(above.to_owned());
+            }
         }
-        hidden
+        covered
     }
 
-    fn hide(&self, at: &Path, kind: Kind) -> Result<(), Failure> {
+    pub(super) fn hide(&self, at: &Path, kind: Kind) -> Result<(), Failure> {
         let (number, mask) = match kind {
             Kind::Dir => (0, "masks/dir"),
             Kind::File => (1, "masks/file"),
