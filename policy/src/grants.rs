@@ -144,7 +144,9 @@ pub fn normalise(mut grants: Vec<Grant>, reach: Reach) -> Vec<Grant> {
 /// Sorts, and drops what a literal deny above hides already.
 #[must_use]
 pub fn normalise_denies(mut denies: Vec<Deny>) -> Vec<Deny> {
-    denies.sort_by(|a, b| (&a.target, &a.origin).cmp(&(&b.target, &b.origin)));
+    // Of two that hide the same, one that counts in later grants as well stays.
+    let order = |deny: &Deny| !deny.is_anywhere();
+    denies.sort_by(|a, b| (&a.target, order(a), &a.origin).cmp(&(&b.target, order(b), &b.origin)));
     // Literals sort before globs, parents before children.
     let mut kept: Vec<Deny> = Vec::new();
     let mut literals = BTreeSet::new();

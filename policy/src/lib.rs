@@ -4,6 +4,7 @@
 //! The stages are types: text → `Policy` (`parse`) → one `Policy` without a base (`layer`) → `ResolvedPolicy` (`resolve`),
 //! which `narrow` makes tighter and only `widen`, the caller's own flags, makes wider.
 
+mod anywhere;
 mod braces;
 pub mod builtin;
 pub mod decide;

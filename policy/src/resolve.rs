@@ -1,16 +1,18 @@
 //! A policy on this machine: bases merged, paths absolute and free of symlinks.
 //!
 //! No syscalls of its own: what it must know comes from a `Host`. Relative paths count from the project, `~` is the caller's
-//! home, and a pattern without a slash (`*.pem`) is anchored at the project's root: write `**/*.pem` for every depth.
+//! home, and a pattern without a slash (`*.pem`) is anchored at the project's root: write `**/*.pem` for every depth, there
+//! and in what else is granted (`anywhere`).
 //! A denied symlink is denied where it leads. A path that does not exist is kept, marked so: the plan refuses or omits it.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use crate::anywhere::spread;
 use crate::error::{PathProblem, PolicyError, place};
 use crate::glob;
-use crate::grants::{Cover, normalise, normalise_denies};
+use crate::grants::{Cover, normalise};
 use crate::layer::{Library, flatten};
 use crate::names::NamePattern;
 use crate::origin::{Origin, Source};
@@ -75,7 +77,6 @@ pub fn resolve(policy: &Policy, library: &dyn Library, host: &dyn Host) -> Resul
             Need::Required => return Err(replaceable_link(key, grant)),
         }
     }
-    out.grants = normalise(grants, out.reach());
     let mut denies = Vec::new();
     for rule in &flat.deny {
         match deny(rule, host)? {
@@ -83,7 +84,8 @@ pub fn resolve(policy: &Policy, library: &dyn Library, host: &dyn Host) -> Resul
             None => out.left_out.push(left_out("fs.deny", rule)),
         }
     }
-    out.deny = normalise_denies(denies);
+    out.deny = spread(denies, &grants, host.project());
+    out.grants = normalise(grants, out.reach());
     if out.mode == Mode::Inherit {
         inherit_is_whole(&flat, &out)?;
     }

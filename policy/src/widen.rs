@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::anywhere::spread;
 use crate::env::{EnvPattern, EnvPatternProblem};
 use crate::error::{PathProblem, PolicyError};
 use crate::grants::normalise;
@@ -16,7 +17,7 @@ use crate::names::NamePattern;
 use crate::origin::{Origin, Source};
 use crate::paths::absolute;
 use crate::resolve::{Host, fixed, host_path, leads_to_rules, replaceable_link};
-use crate::resolved::{FsAccess, Grant, LeftOut, Need, Network, ResolvedPolicy};
+use crate::resolved::{Deny, FsAccess, Grant, LeftOut, Need, Network, ResolvedPolicy};
 
 /// What the invoking person adds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,12 +52,15 @@ impl Flags {
 pub fn widen(policy: &mut ResolvedPolicy, flags: &Flags, host: &dyn Host) -> Result<(), PolicyError> {
     let mut out = policy.clone();
     let mut grants = std::mem::take(&mut out.grants);
+    let mut added = Vec::new();
     for path in &flags.read {
-        grants.push(grant(&out, flags, "--read", path, FsAccess::Read, host)?);
+        added.push(grant(&out, flags, "--read", path, FsAccess::Read, host)?);
     }
     for path in &flags.write {
-        grants.push(grant(&out, flags, "--write", path, FsAccess::ReadWrite, host)?);
+        added.push(grant(&out, flags, "--write", path, FsAccess::ReadWrite, host)?);
     }
+    out.deny = spread(out.deny, &added, host.project());
+    grants.append(&mut added);
     let (grants, replaceable) = fixed(grants);
     for grant in replaceable {
         if grant.need == Need::Preferred {
@@ -151,7 +155,11 @@ fn grant(
         });
     }
     let path = host_path(flag, &written, &origin, walk.path)?;
-    if let Some(deny) = policy.denied_by(path.as_path()) {
+    let names = |deny: &&Deny| deny.names(path.as_path(), project);
+    if let Some(deny) = policy
+        .denied_by(path.as_path())
+        .or_else(|| policy.deny.iter().find(names))
+    {
         let (rule, deny) = (format!("fs.deny {}", deny.written), deny.origin.clone());
         return Err(PolicyError::DeniedByPolicy {
             at: origin,

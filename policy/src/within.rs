@@ -4,6 +4,7 @@
 //! `mode: inherit` has nothing that could stay: there it is the base profile's too. LAW, tested: the result is never wider
 //! than the run's policy.
 
+use crate::anywhere::spread;
 use crate::error::PolicyError;
 use crate::exceeds::{Excess, exceeds};
 use crate::grants::normalise;
@@ -23,6 +24,7 @@ pub fn within(
     let mut asked = resolve(part, library, host)?;
     if part.extends.is_none() && run.mode == Mode::Restricted {
         fill(&mut asked, part, run);
+        asked.deny = spread(asked.deny, &run.grants, host.project());
     }
     let beyond = exceeds(&asked, run);
     Ok((narrow(&asked, run), beyond))

@@ -160,6 +160,59 @@ claims! {
         assert!(at.project().join("third").exists());
     }
 
+    fn a_link_of_the_callers_own_as_the_file_is_followed_and_stays(at) {
+        at.host("ln -s new @OUT/dangling; echo old > @OUT/old; mkdir @OUT/far; ln -s ../old @OUT/far/link; ln -s @PROJECT/in @OUT/in");
+        arrives(at, "@OUT/dangling", "@OUT/new");
+        arrives(at, "@OUT/far/link", "@OUT/old");
+        arrives(at, "@OUT/in", "in");
+        assert_eq!(at.host("readlink @OUT/dangling @OUT/far/link"), "new\n../old\n");
+        assert_eq!(at.host("ls @OUT @OUT/far"), at.world.fill("@OUT:\ndangling\nfar\nin\nnew\nold\n\n@OUT/far:\nlink\n"));
+    }
+
+    fn a_link_where_the_command_may_write_is_refused_with_the_path_to_type(at) {
+        at.world.file("@OUT/victim", "old\n");
+        at.host("mkdir @OUT/tree; ln -s ../victim @OUT/tree/link");
+        let words = ["run", "--write", "@OUT/tree", "--report", "@OUT/tree/link", "--", "echo", "started"];
+        at.is_refused(&words, &["through a symbolic link where a command may write", "if that is meant: --report @OUT/victim"]);
+        assert_eq!(at.host("cat @OUT/victim"), "old\n");
+    }
+
+    fn who_could_not_read_the_old_file_cannot_read_the_new_one(at) {
+        at.host("echo old > @OUT/file; chmod 600 @OUT/file");
+        arrives(at, "@OUT/file", "@OUT/file");
+        assert_eq!(at.host("stat -c %a @OUT/file"), "600\n");
+        arrives(at, "@OUT/fresh", "@OUT/fresh");
+        assert_eq!(at.host("stat -c %a @OUT/fresh"), "644\n");
+    }
+
+    fn a_file_in_a_directory_that_is_not_writable_is_written_in_place(at) {
+        at.host("mkdir @OUT/closed; seq 9999 > @OUT/closed/file; chmod 555 @OUT/closed");
+        arrives(at, "@OUT/closed/file", "@OUT/closed/file");
+        assert_eq!(at.host("tail -c 2 @OUT/closed/file | grep -c 9 || true; ls @OUT/closed"), "0\nfile\n");
+        if at.world.caller() == Caller::User {
+            refuses(at, "@OUT/closed/new", &["@OUT/closed/new"]);
+        }
+    }
+
+    fn a_directory_that_the_command_puts_in_the_way_is_set_aside_and_named(at) {
+        let words = ["run", "--policy", "workspace", "--report", "file", "--", "sh", "-c", "mkdir file; echo x > file/y"];
+        let seen = at.seen(words);
+        let was = at.world.fill("@PROJECT/file");
+        let said = format!("the command made a directory of `{was}`, where the report is: it was renamed to `{was}.set-aside.");
+        assert!(seen.status == 0 && seen.stderr.contains(&said), "{}", seen.stderr);
+        assert!(!seen.stderr.contains("git"), "{}", seen.stderr);
+        let report: serde_json::Value = serde_json::from_str(&at.host("cat file")).expect("a report");
+        assert_eq!(report["set_aside"], serde_json::json!([was]));
+        assert_eq!(at.host("cat file.set-aside.*/y"), "x\n");
+    }
+
+    fn an_open_file_that_the_caller_hands_over_is_written_to(at) {
+        let told = script(at, "$RUN /dev/fd/3 -- true 3> @OUT/three; grep -c run_id @OUT/three
+            echo old > @OUT/four; ! $RUN /dev/fd/4 -- true 4< @OUT/four 2> /dev/null; cat @OUT/four
+            ! $RUN /dev/fd/5 -- true 2> /dev/null; ls @OUT");
+        assert_eq!(told, "1\nold\nfour\nscript\nthree\n");
+    }
+
     fn streams_of_the_callers_own_are_written_to(at) {
         let told = script(at, "$RUN /dev/stdout -- true | grep -c run_id
             $RUN /dev/stderr -- true 2>&1 > /dev/null | grep -c run_id

@@ -7,6 +7,7 @@ use std::path::Path;
 use glee_tests::Caller;
 
 use crate::claims::claims;
+use crate::seen::Seen;
 use crate::support::Place;
 
 fn owner(path: &Path) -> (u32, u32) {
@@ -110,4 +111,37 @@ fn a_user_in_a_project_of_roots_reads_and_cannot_write() {
             seen.stderr
         );
     }
+}
+
+/// Somebody's closed directory in what root lets a command write: what must be protected in it is, as a whole.
+#[test]
+fn closed_directories_of_others_do_not_keep_root_from_running() {
+    let at = Place::of(Caller::Root);
+    at.host("git init -q data/repo; git init -q open; mkdir -p data/config @OUT/h/.local/share; chmod 700 data @OUT/h/.local");
+    at.host("chown -R 61234:61234 data @OUT/h/.local");
+    let script = "mv data x 2> /dev/null || echo held; ls data 2> /dev/null || echo closed; \
+        echo x 2> /dev/null > open/.git/hooks/pre-commit || echo protected";
+    let expected = (0, "held\nclosed\nprotected\n", "");
+    assert_eq!(at.run("workspace", script).whole(), expected);
+    let call = at
+        .shell("workspace", script)
+        .env("XDG_CONFIG_HOME", "@PROJECT/data/config");
+    assert_eq!(Seen::of(&call.go()).whole(), expected);
+    let words = [
+        "run",
+        "--write",
+        "@OUT",
+        "--",
+        "sh",
+        "-c",
+        "cd @OUT/h && echo x > new && mv .local y 2> /dev/null || echo held",
+    ];
+    let call = at.call(words).env("HOME", "@OUT/h");
+    assert_eq!(Seen::of(&call.go()).whole(), (0, "held\n", ""));
+    assert_eq!(at.host("cat @OUT/h/new; ls"), "x\ndata\nopen\n");
+    lchown(at.project(), Some(Caller::User.uid()), Some(Caller::User.gid())).expect("give the project away");
+    assert_eq!(
+        at.run("workspace", "mv data x 2> /dev/null || echo held").whole(),
+        (0, "held\n", "")
+    );
 }

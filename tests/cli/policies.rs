@@ -72,6 +72,12 @@ claims! {
         assert_eq!(counts, [11; 3], "{answers}");
     }
 
+    fn policy_explain_says_how_a_plain_file_could_be_written(at) {
+        at.world.file("@PROJECT/file", "");
+        let seen = at.seen(["policy", "explain", "restricted", "--path", "file", "--write"]);
+        assert!(seen.stdout.contains("to allow it: fs.write: [\"file\"]"), "{}", seen.stdout);
+    }
+
     fn policy_check_passes_a_good_file(at) {
         let good = "extends: restricted\nfs: {read: [\".\"], write: [\"out\"], deny: [\"**/.env\"]}\nnetwork: false\n\
             env: {allow: [\"PATH\", \"LC_*\"], set: {A: b}}\nmax_runtime_mins: 0.5\nlimits: {pids: 64}\n";

@@ -149,6 +149,23 @@ claims! {
         .yaml("extends: restricted\nfs: {read: ['.'], write: ['conf/deep'], deny: ['conf']}\n").may_refuse(),
     deny_holds_against_the_callers_read_flag_for_a_parent => attempt("cat @OUT/key", Leak::Secret).secret_at("@OUT/key")
         .yaml("extends: restricted\nfs: {read: ['.'], deny: ['@OUT/key']}\n").flags(&["--read", "@OUT"]),
+    pattern_without_a_place_hides_in_a_tree_that_the_policy_grants => attempt("cat @OUT/a/b/.env", Leak::Secret)
+        .secret_at("@OUT/a/b/.env").yaml("extends: restricted\nfs: {read: ['.', '@OUT'], deny: ['**/.env']}\n"),
+    pattern_without_a_place_hides_in_a_tree_that_may_be_written => attempt("cat @OUT/a/.env; mv @OUT/a @OUT/x; \
+        cat @OUT/x/.env", Leak::Secret)
+        .secret_at("@OUT/a/.env").yaml("extends: workspace\nfs: {write: ['.', '@OUT'], deny: ['**/.env']}\n"),
+    pattern_without_a_place_hides_in_a_tree_of_the_callers_flag => attempt("cat @OUT/a/.env", Leak::Secret)
+        .secret_at("@OUT/a/.env").yaml("extends: workspace\nfs: {deny: ['**/.env']}\n").flags(&["--read", "@OUT"]),
+    pattern_without_a_place_hides_a_file_that_is_granted_alone => attempt("cat @OUT/.env", Leak::Secret)
+        .secret_at("@OUT/.env")
+        .yaml("extends: restricted\nfs: {read: ['.', '@OUT/.env', '@OUT/other'], deny: ['**/.env']}\n")
+        .given(|w| { w.file("@OUT/other", ""); }),
+    pattern_without_a_place_holds_against_a_flag_for_the_file => attempt("cat @OUT/.env", Leak::Secret)
+        .secret_at("@OUT/.env").yaml("extends: workspace\nfs: {deny: ['**/.env']}\n")
+        .flags(&["--read", "@OUT/.env"]).may_refuse(),
+    pattern_without_a_place_hides_what_appears_in_a_granted_tree =>
+        meanwhile("cp @OUT/secret @OUT/a/.env", "cat @OUT/a/.env").given(|w| { w.dir("@OUT/a"); })
+        .yaml("extends: restricted\nfs: {read: ['.', '@OUT/a'], deny: ['**/.env']}\n"),
     denied_directory_is_not_readable => attempt("cat secrets/a/key; ls -R secrets", Leak::Secret)
         .secret_at("@PROJECT/secrets/a/key").yaml("extends: workspace\nfs: {deny: ['secrets']}\n"),
     names_in_a_denied_directory_are_not_listed => attempt("ls -aR secrets", Leak::Secret)

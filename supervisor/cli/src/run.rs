@@ -86,7 +86,15 @@ pub(crate) fn run(arguments: RunArgs, project: Option<PathBuf>) -> i32 {
         Some("deadline") | None => {}
         Some(cause) => print::note(&format!("the limit on {cause} was reached")),
     }
-    for path in finished.report.set_aside.iter().map(|path| visible(path)) {
+    if let Some([was, is]) = &finished.displaced {
+        let (was, is) = (visible(was), visible(is));
+        print::note(&format!(
+            "the command made a directory of `{was}`, where the report is: it was renamed to `{is}`"
+        ));
+    }
+    let ours = finished.displaced.as_ref().map(|[was, _]| was);
+    let of_git = finished.report.set_aside.iter().filter(|path| Some(*path) != ours);
+    for path in of_git.map(|path| visible(path)) {
         print::note(&format!(
             "`{path}` could make git run programs outside: it was renamed to `{path}.set-aside`"
         ));

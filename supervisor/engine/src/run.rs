@@ -48,6 +48,8 @@ pub struct Finished {
     pub report: Report,
     pub refusal: Option<Refusal>,
     pub report_error: Option<std::io::Error>,
+    /// A directory that the command made where the report belongs, and its new name.
+    pub displaced: Option<[String; 2]>,
     /// Why the run is not, or not wholly, in the audit log.
     pub audit_error: Option<LogError>,
     /// Why what changed in a copy is lost.
@@ -62,12 +64,7 @@ pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
         .map_or_else(run_id, |job| job.task.as_str().to_owned());
     let mut report = Report::new(&id, &options.command, SystemTime::now());
     let mut audit = Recorder::open();
-    let named = options.report.as_deref().map(|to| Named {
-        flag: "--report",
-        to,
-        project: options.project.as_deref(),
-    });
-    let opened = named.as_ref().map(Destination::open);
+    let opened = named(options).as_ref().map(Destination::open);
     let mut lost = None;
     let (destination, result) = match opened.transpose() {
         Ok(destination) => {
@@ -88,6 +85,12 @@ pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
             (refusal.exit_status(), Some(refusal), None)
         }
     };
+    // Without a policy nobody knows whether a command made that link.
+    let doubtful = refusal.is_some() && named(options).is_some_and(|named| named.is_link());
+    let destination = destination.filter(|_| !doubtful);
+    let displaced = destination.as_ref().and_then(|to| to.set_aside().ok().flatten());
+    let displaced = displaced.map(|(was, is)| [was, is].map(|path| path.to_string_lossy().into_owned()));
+    report.set_aside.extend(displaced.iter().map(|[was, _]| was.clone()));
     audit.finished(&report);
     let report_error = destination.and_then(|to| report.write(&to).err());
     Finished {
@@ -95,9 +98,16 @@ pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
         report,
         refusal,
         report_error,
+        displaced,
         audit_error: audit.trouble,
         lost,
     }
+}
+
+/// Where the report goes.
+fn named(options: &Options) -> Option<Named<'_>> {
+    let (flag, project) = ("--report", options.project.as_deref());
+    options.report.as_deref().map(|to| Named { flag, to, project })
 }
 
 fn found_project(options: &Options) -> Option<String> {
@@ -130,6 +140,7 @@ fn attempt(
     let prepared = Prepared { remark, ..prepared };
     notice(&prepared);
     let policy = &prepared.selected.policy;
+    named(options).map_or(Ok(()), |named| named.is_not_a_commands(policy))?;
     let egress = prepared.egress.as_ref().filter(|egress| egress.has_companion());
     let egress = egress.map(|egress| egress as &dyn Serve);
     let server = options.job.as_ref().map(|job| job.server(&prepared.project));

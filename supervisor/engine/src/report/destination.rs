@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -45,12 +45,16 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub enum Destination {
     /// A pipe, a terminal or a device: it cannot be replaced, only written to.
     Stream(fs::File),
+    /// A file of the caller's in a directory in which the caller can make no other.
+    InPlace(fs::File),
     File {
         dir: fs::File,
         name: OsString,
         /// Where the directory was asked for, and where it really was.
         asked: PathBuf,
         real: PathBuf,
+        /// Of the file that was there: who could not read it shall not read the new one.
+        mode: Option<u32>,
     },
 }
 
@@ -75,13 +79,15 @@ impl Destination {
         if !kind.is_file() && !kind.is_socket() {
             return Self::stream(named, &way, &held, kind);
         }
-        match way.stdio() {
-            // Somebody else's names in `/dev` are not for a report to replace. It follows what the command has printed.
+        match way.own_descriptor() {
+            // Somebody else's names in `/dev` are not for a report to replace. It follows what was written there before.
             Some(raw) => {
                 let own = fd::borrow(raw).try_clone_to_owned();
                 own.map(|own| Self::Stream(own.into()))
                     .map_err(|error| named.failed(error))
             }
+            // Read-only, or of another process: what it leads to is not what was named.
+            None if way.descriptor().is_some() => Err(named.failed(io::Error::from_raw_os_error(libc::EBADF))),
             None => Self::file(named, &way),
         }
     }
@@ -114,53 +120,78 @@ impl Destination {
         Ok(Self::Stream(stream))
     }
 
-    /// A file that takes the place of what is there.
+    /// A file that takes the place of what is there, or of what a link of the caller's own leads to.
     fn file(named: &Named<'_>, way: &Way) -> Result<Self, DestinationError> {
-        let name = named.to.file_name();
-        let name = name.ok_or_else(|| named.failed(io::ErrorKind::IsADirectory.into()))?;
+        let (asked, name) = way
+            .place()
+            .ok_or_else(|| named.failed(io::ErrorKind::IsADirectory.into()))?;
         let mut options = fs::OpenOptions::new();
         let options = options.read(true).custom_flags(libc::O_DIRECTORY);
-        let opened = options.open(&way.parent).and_then(|dir| Ok((place_of(&dir)?, dir)));
+        let opened = options.open(&asked).and_then(|dir| Ok((place_of(&dir)?, dir)));
         let (real, dir) = opened.map_err(|error| named.failed(error))?;
         if !way.passes(&real) {
             return Err(named.led(real.join(name)));
         }
-        let asked = way.parent.clone();
-        let draft = in_dir(&dir, &beside(name, "tmp"));
-        let mut options = fs::OpenOptions::new();
-        options
-            .create_new(true)
-            .write(true)
-            .mode(0o644)
-            .open(&draft)
-            .and_then(|_| fs::remove_file(&draft))
-            .map_err(|error| named.failed(error))?;
-        let name = name.to_owned();
-        Ok(Self::File { dir, name, asked, real })
+        let target = in_dir(&dir, &name);
+        let there = fs::symlink_metadata(&target).ok().filter(fs::Metadata::is_file);
+        let draft = in_dir(&dir, &beside(&name, "tmp"));
+        let drafted = draft_at(&draft, None).and_then(|_| fs::remove_file(&draft));
+        match drafted {
+            Ok(()) => {}
+            // Not in a project, where a command may have made the file a second name of another.
+            Err(_) if there.is_some() && !way.ends_in_the_project() => {
+                let mut options = fs::OpenOptions::new();
+                let options = options.write(true).custom_flags(libc::O_NOFOLLOW);
+                let file = options.open(&target).map_err(|error| named.failed(error))?;
+                return Ok(Self::InPlace(file));
+            }
+            Err(error) => return Err(named.failed(error)),
+        }
+        let mode = there.map(|meta| meta.permissions().mode() & 0o777);
+        Ok(Self::File {
+            dir,
+            name,
+            asked,
+            real,
+            mode,
+        })
     }
 
-    /// Writes it: whole or not at all. An error also if somebody else's file is where it was asked for.
+    /// Takes a directory out of the way that the command made under the report's name. Where it was, and where it is now.
+    pub fn set_aside(&self) -> io::Result<Option<(PathBuf, PathBuf)>> {
+        let Self::File { dir, name, real, .. } = self else {
+            return Ok(None);
+        };
+        let target = in_dir(dir, name);
+        if !fs::symlink_metadata(&target).is_ok_and(|meta| meta.is_dir()) {
+            return Ok(None);
+        }
+        let _opened = opened(dir);
+        let other = beside(name, "set-aside");
+        fs::rename(&target, in_dir(dir, &other))?;
+        Ok(Some((real.join(name), real.join(other))))
+    }
+
+    /// Writes it: whole or not at all, but for what can only be written in place. An error also if somebody else's file is where it was asked for.
     pub fn put(&self, text: &[u8]) -> io::Result<()> {
         match self {
             Self::Stream(stream) => (&*stream).write_all(text),
-            Self::File { dir, name, asked, real } => {
-                // The command may have closed it. What cannot be opened up fails below.
-                let _opened = dir
-                    .try_clone()
-                    .and_then(|dir| Opened::held(dir.into(), Purpose::Change));
+            Self::InPlace(file) => {
+                file.set_len(0)?;
+                (&*file).write_all(text)
+            }
+            Self::File {
+                dir,
+                name,
+                asked,
+                real,
+                mode,
+            } => {
+                let _opened = opened(dir);
                 let (draft, target) = (in_dir(dir, &beside(name, "tmp")), in_dir(dir, name));
                 let put = || -> io::Result<()> {
-                    let mut options = fs::OpenOptions::new();
-                    options
-                        .create_new(true)
-                        .write(true)
-                        .mode(0o644)
-                        .open(&draft)?
-                        .write_all(text)?;
-                    if fs::symlink_metadata(&target).is_ok_and(|meta| meta.is_dir()) {
-                        // The command's doing: there was none when this was opened.
-                        fs::rename(&target, in_dir(dir, &beside(name, "set-aside")))?;
-                    }
+                    draft_at(&draft, *mode)?.write_all(text)?;
+                    self.set_aside()?;
                     fs::rename(&draft, &target)
                 };
                 put().inspect_err(|_| {
@@ -177,6 +208,22 @@ impl Destination {
             }
         }
     }
+}
+
+/// The command may have closed the directory. What cannot be opened up fails later.
+fn opened(dir: &fs::File) -> io::Result<Opened> {
+    Opened::held(dir.try_clone()?.into(), Purpose::Change)
+}
+
+/// A new file, with the mode of the one whose place it will take.
+fn draft_at(draft: &Path, mode: Option<u32>) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    let first = mode.map_or(0o644, |mode| mode & 0o644);
+    let file = options.create_new(true).write(true).mode(first).open(draft)?;
+    if let Some(mode) = mode {
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
+    }
+    Ok(file)
 }
 
 /// A file that is held open, whatever became of its path.

@@ -3,12 +3,16 @@
 //! Reads links; opens and changes nothing. What lies in a project may be the work of an earlier run: a link there is a
 //! stranger's word, however the caller came to type its name.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::fd::RawFd;
 use std::path::{Path, PathBuf, absolute};
 
-use glee_policy::Walk;
+use glee_policy::grants::Cover;
+use glee_policy::resolved::{FsAccess, Mode};
+use glee_policy::{ResolvedPolicy, Walk};
+use glee_sandbox::sys::fd;
 
 use crate::host::walk;
 use crate::project::Scene;
@@ -34,6 +38,12 @@ pub enum DestinationError {
         to: PathBuf,
         leads_to: PathBuf,
     },
+    #[error("`{flag} {}` leads to `{}`, through a symbolic link where a command may write", .to.display(), .leads_to.display())]
+    Writable {
+        flag: &'static str,
+        to: PathBuf,
+        leads_to: PathBuf,
+    },
     #[error("`{flag} {}` is a pipe or a device in the project", .to.display())]
     Special { flag: &'static str, to: PathBuf },
     #[error("`{flag} {}` is a pipe from which nobody reads", .to.display())]
@@ -46,7 +56,9 @@ impl DestinationError {
     #[must_use]
     pub fn help(&self) -> String {
         match self {
-            Self::Link { flag, leads_to, .. } => format!("if that is meant: {flag} {}", leads_to.display()),
+            Self::Link { flag, leads_to, .. } | Self::Writable { flag, leads_to, .. } => {
+                format!("if that is meant: {flag} {}", leads_to.display())
+            }
             Self::Special { .. } => "a command may have made it: remove it, or name another file".to_owned(),
             Self::NoReader { .. } => "start its reader first".to_owned(),
             Self::Io { .. } => "the directory must exist and be writable for you".to_owned(),
@@ -87,6 +99,25 @@ impl Named<'_> {
         })
     }
 
+    /// Refuses a link where this policy lets a command make one, too.
+    pub(crate) fn is_not_a_commands(&self, policy: &ResolvedPolicy) -> Result<(), DestinationError> {
+        let (way, cover) = (self.way()?, Cover::new(policy));
+        let writable = |link: &Path| cover.access(link) == Some(FsAccess::ReadWrite);
+        if policy.mode == Mode::Restricted && way.descriptor().is_none() && way.links_of_the_name().any(writable) {
+            return Err(DestinationError::Writable {
+                flag: self.flag,
+                to: self.to.to_owned(),
+                leads_to: way.end.path,
+            });
+        }
+        Ok(())
+    }
+
+    /// Is the name itself a link to another file? Whose, the policy says.
+    pub(crate) fn is_link(&self) -> bool {
+        self.way().is_ok_and(|way| way.descriptor().is_none() && way.is_link())
+    }
+
     pub(super) fn failed(&self, error: io::Error) -> DestinationError {
         let to = self.to.to_owned();
         DestinationError::Io { to, error }
@@ -112,9 +143,36 @@ impl Way {
         is_at(&self.end, place)
     }
 
-    /// The same of the directory.
+    /// The directory to put it in, and the name there. A link under the name that was given is followed.
+    pub(super) fn place(&self) -> Option<(PathBuf, OsString)> {
+        let (dir, name) = (self.parent.as_path(), self.whole.file_name()?);
+        if !self.is_link() {
+            return Some((dir.to_owned(), name.to_owned()));
+        }
+        Some((
+            self.end.path.parent()?.to_owned(),
+            self.end.path.file_name()?.to_owned(),
+        ))
+    }
+
+    /// Is what was opened there the directory that was looked at?
     pub(super) fn passes(&self, place: &Path) -> bool {
-        is_at(&self.dir, place)
+        if self.is_link() {
+            self.end.path.parent() == Some(place)
+        } else {
+            is_at(&self.dir, place)
+        }
+    }
+
+    fn is_link(&self) -> bool {
+        let name = self.whole.file_name().map(|name| self.dir.path.join(name));
+        self.end.links.iter().any(|(at, _)| Some(at) == name.as_ref())
+    }
+
+    /// From the name that was given on, where it is a link.
+    fn links_of_the_name(&self) -> impl Iterator<Item = &Path> {
+        let links = self.end.links.iter().map(|(at, _)| at.as_path());
+        links.filter(|_| self.is_link()).skip(self.dir.links.len())
     }
 
     /// The name in `/proc` of the open file that it leads to (`/dev/stdout`, `/dev/fd/3`).
@@ -127,11 +185,11 @@ impl Way {
         (dir.join(target) == self.end.path && is_file()).then_some(at)
     }
 
-    /// The number of the caller's own standard output or error, if that is where it leads.
-    pub(super) fn stdio(&self) -> Option<RawFd> {
-        let own = Path::new("/proc").join(fs::read_link("/proc/self").ok()?);
-        let below = self.descriptor()?.strip_prefix(own).ok()?;
-        [1, 2].into_iter().find(|raw| below == Path::new(&format!("fd/{raw}")))
+    /// The number of the open file that the caller gave us, if that is where it leads: not one that we have opened.
+    pub(super) fn own_descriptor(&self) -> Option<RawFd> {
+        let own = Path::new("/proc").join(fs::read_link("/proc/self").ok()?).join("fd");
+        let raw: RawFd = self.descriptor()?.strip_prefix(own).ok()?.to_str()?.parse().ok()?;
+        (raw > 0 && fd::is_inherited(raw) && fd::is_writable(raw)).then_some(raw)
     }
 }
 

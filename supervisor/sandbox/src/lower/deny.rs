@@ -6,6 +6,7 @@ use std::path::Path;
 
 use glee_policy::ResolvedPolicy;
 use glee_policy::glob::Glob;
+use glee_policy::grants::in_private_place;
 use glee_policy::resolved::{Deny, DenyTarget};
 
 use super::LowerError;
@@ -59,7 +60,7 @@ fn trouble(deny: &Deny, terrain: &Terrain) -> Trouble {
         let reason = "the processes in the sandbox's `/proc` are its own, and do not exist yet";
         return Some((reason.into(), "leave it out: no other process can be seen there"));
     }
-    let own = ["/proc", "/dev"].iter().any(|dir| place.starts_with(dir));
+    let own = ["/proc", "/dev"].iter().any(|dir| place.starts_with(dir)) && !in_private_place(place);
     if own && matches!(deny.target, DenyTarget::Glob { .. }) {
         let reason = "the sandbox has a `/proc` and a `/dev` of its own, in which no pattern can be looked for";
         return Some((reason.into(), "name the files one by one"));

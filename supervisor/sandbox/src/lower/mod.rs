@@ -18,6 +18,8 @@ use std::time::Duration;
 use glee_policy::resolved::{Isolation, Mode, Network};
 use glee_policy::{ResolvedPolicy, Source};
 
+pub(crate) use trees::idmap;
+
 use crate::cgroup;
 use crate::plan::{
     CommandPlan, Containment, Doors, Identity, Insisted, KeptDir, MadeFile, Namespace, Records, SandboxPlan, Workspace,

@@ -146,7 +146,7 @@ fn is_system(path: &Path) -> bool {
 }
 
 /// The owner of a granted tree becomes the sandbox's user, where root started us and the two differ.
-pub(super) fn idmap(path: &Path, place: &Place, identity: &Identity) -> Option<IdMap> {
+pub(crate) fn idmap(path: &Path, place: &Place, identity: &Identity) -> Option<IdMap> {
     let system = place.kind == Kind::Dir && SYSTEM_DIRS.iter().any(|dir| Path::new(dir) == path);
     let kernels = is_kernels(path);
     let differs = place.uid != identity.uid || place.gid != identity.gid;

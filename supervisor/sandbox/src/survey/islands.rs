@@ -153,7 +153,7 @@ pub(super) fn find(area: Area<'_>) -> Vec<Island> {
 }
 
 /// What lies in a protected directory needs no protection of its own. `sorted` by path.
-fn without_covered(sorted: Vec<Island>) -> Vec<Island> {
+pub(super) fn without_covered(sorted: Vec<Island>) -> Vec<Island> {
     let mut cover: Option<PathBuf> = None;
     let mut kept = Vec::new();
     for island in sorted {

@@ -5,6 +5,7 @@
 
 mod asked;
 mod before;
+mod closed;
 mod command;
 mod deny;
 mod git;
@@ -233,11 +234,12 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         state: setting.state,
         unprotected: &policy.unprotected,
     });
+    let islands = closed::as_whole(islands, &setting.caller, (owner.uid(), owner.gid()), &places);
     let before = before::find(&trees, &here, &git, &seen, &islands, &policy.unprotected);
     let shown = Shown::new(policy, &git);
     let mut denied = deny::find(policy, &shown, [&project, setting.cwd])?;
-    let sockets = seen.sockets.into_iter();
-    let sockets = sockets.filter(|path| matches!(placeholders::look(path), placeholders::Found::Other(_)));
+    let is_foreign = |path: &PathBuf| matches!(placeholders::look(path), placeholders::Found::Other(_));
+    let sockets = seen.sockets.into_iter().filter(is_foreign);
     // Where the command may write, a pipe is a file like any other.
     let is_writable = |path: &PathBuf| trees.iter().any(|tree| path.starts_with(tree));
     let is_named = |path: &PathBuf| policy.grants.iter().any(|grant| grant.path.as_path() == path);

@@ -194,6 +194,13 @@ pub fn is_path(raw: RawFd) -> bool {
     flags >= 0 && flags & libc::O_PATH != 0
 }
 
+/// Did the descriptor come from who started us? What we open ourselves does not pass on.
+pub fn is_inherited(raw: RawFd) -> bool {
+    // SAFETY: F_GETFD touches no memory.
+    let flags = unsafe { libc::fcntl(raw, libc::F_GETFD) };
+    flags >= 0 && flags & libc::FD_CLOEXEC == 0
+}
+
 /// Is the descriptor open for writing?
 pub fn is_writable(raw: RawFd) -> bool {
     // SAFETY: F_GETFL touches no memory.

@@ -358,10 +358,14 @@ pub fn open_append_at(dir: BorrowedFd<'_>, name: &OsStr, mode: u32) -> io::Resul
     check(unsafe { libc::openat(dir.as_raw_fd(), name.as_ptr(), flags, mode) }.into()).map(own)
 }
 
-/// May this process (by its effective ids) create and remove names in the directory?
-pub fn is_writable(dir: &Path) -> bool {
-    let Ok(path) = cpath(dir) else { return false };
-    // SAFETY: `path` is NUL-terminated.
-    let ret = unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), libc::W_OK | libc::X_OK, libc::AT_EACCESS) };
-    ret == 0
+/// May this process (by its effective ids) write the file, or create and remove names in the directory?
+pub fn is_writable(at: &Path) -> bool {
+    let Ok(path) = cpath(at) else { return false };
+    let may = |how| {
+        // SAFETY: `path` is NUL-terminated.
+        let ret = unsafe { libc::faccessat(libc::AT_FDCWD, path.as_ptr(), how, libc::AT_EACCESS) };
+        ret == 0
+    };
+    // Most are directories, which are not looked at twice.
+    may(libc::W_OK | libc::X_OK) || (may(libc::W_OK) && !at.is_dir())
 }
