@@ -59,6 +59,26 @@ claims! {
         assert!(lines[0].starts_with("[subagent:0] [codex] x\\u{1b}]0;evil\\u{7}\\u{202e}\\r["), "{lines:?}");
     }
 
+    fn rules_that_hide_logs_and_sessions_of_earlier_runs_let_a_run_start(at) {
+        at.host("mkdir -p .glee/stream_logs/deep .glee/agent_sessions && echo other > .glee/stream_logs/deep/a.log
+            echo other > .glee/stream_logs/a.log && echo other > .glee/agent_sessions/a.json && mkfifo .glee/stream_logs/pipe
+            python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\".glee/stream_logs/socket\")'
+            echo hidden > app.log && echo hidden > app.json");
+        for base in ["restricted", "workspace"] {
+            for rule in ["**/*.log", "**/*.json", ".glee/stream_logs/a.log", ".glee/stream_logs/later.log", ".glee/agent_sessions/*", ".glee/stream_logs/*"] {
+                at.world.file("@OUT/p.yml", &format!("extends: {base}\nfs: {{deny: ['{rule}', 'app.*']}}\n"));
+                // What comes while it runs needs no cover there either.
+                let script = "cat app.log app.json 2> /dev/null || true; find .glee/stream_logs .glee/agent_sessions | sort
+                    (sleep 0.3; echo own > .glee/stream_logs/own.log; cat .glee/stream_logs/own.log)";
+                let beside = "@BIN run --policy @OUT/p.yml -- sh -euc 'SCRIPT' & sleep 0.1
+                    echo new > .glee/stream_logs/new.log; echo new > .glee/stream_logs/later.log; wait $!
+                    rm .glee/stream_logs/new.log .glee/stream_logs/later.log; ls -A .glee/stream_logs".replace("SCRIPT", script);
+                let expected = ".glee/agent_sessions\n.glee/stream_logs\nown\na.log\ndeep\npipe\nsocket\n";
+                assert_eq!(at.host(&beside), expected, "{base} {rule}");
+            }
+        }
+    }
+
     fn logs_are_followed_while_they_are_written(at) {
         at.world.define("KEEPER", keeper().display());
         let followed = at.host("mkdir .glee

@@ -2,7 +2,10 @@
 //!
 //! Pure: it is shown the bytes that have not passed yet and says how many may. On port 443 they must be TLS for the
 //! allowed name, on port 80 HTTP for it. On other ports the first bytes tell: TLS and HTTP are held to the same rules,
-//! anything else passes, since the connection leads to the allowed host whatever is said on it.
+//! what only a lenient server would take for them is refused, and anything else passes, since the connection leads to the
+//! allowed host whatever is said on it.
+//! Not seen here: a hello behind a conversation of another protocol (`STARTTLS`). PostgreSQL, which begins with asking for
+//! TLS, is followed.
 
 use thiserror::Error;
 
@@ -10,7 +13,7 @@ use crate::bound::Bound;
 use crate::host::Host;
 use crate::http::Bad;
 use crate::http::guard::{Guard, Look};
-use crate::http::line::is_tchar;
+use crate::sniff::{FRAME_HEADER, Seen, Sniffed, Watch, may_be_web, sniff, sniff_last};
 use crate::tls::{self, HelloProblem, Naming, Progress};
 use crate::window::BUFFER;
 
@@ -34,6 +37,8 @@ pub enum Stop {
     NameOther(String),
     #[error("{0}")]
     Http(#[from] Bad),
+    #[error("the PROXY protocol, behind which nothing can be checked")]
+    Proxy,
     #[error("its first bytes took too long")]
     Slow(Language),
 }
@@ -47,6 +52,7 @@ impl Stop {
                 Language::Tls
             }
             Self::Http(_) => Language::Http,
+            Self::Proxy => Language::Unknown,
             Self::Slow(language) => *language,
         }
     }
@@ -74,11 +80,26 @@ impl Language {
 
 #[derive(Debug)]
 enum State {
-    Unknown,
-    Hello,
+    /// What the server has said meanwhile.
+    Unknown(Vec<u8>),
+    /// The same, and the client says no more.
+    Last,
+    Hello(Nameless),
     Http(Guard),
+    /// It passes while it is looked at.
+    Watched(Watch),
+    /// A protocol of its own asked for TLS.
+    Asked,
     /// Everything passes.
     Open,
+}
+
+/// What becomes of a hello that names nobody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Nameless {
+    Stops,
+    /// Clients of databases have often none to say, and it picks no other server.
+    Passes,
 }
 
 /// The gate of one connection.
@@ -94,9 +115,9 @@ impl Gate {
     pub fn new(bound: Bound) -> Self {
         let language = Language::of_port(bound.port);
         let state = match language {
-            Language::Tls => State::Hello,
+            Language::Tls => State::Hello(Nameless::Stops),
             Language::Http => State::Http(Guard::new(bound.clone())),
-            Language::Unknown => State::Unknown,
+            Language::Unknown => State::Unknown(Vec::new()),
         };
         Self { bound, state, language }
     }
@@ -121,42 +142,79 @@ impl Gate {
     /// # Errors
     /// When the connection must end.
     pub fn look(&mut self, window: &[u8]) -> Result<Look, Stop> {
-        if let State::Unknown = self.state {
-            (self.state, self.language) = match sniff(window) {
-                Sniffed::Unsure if window.len() >= BUFFER => return Err(Stop::Http(Bad::HeadTooLarge)),
-                Sniffed::Unsure => return Ok(Look::More),
-                Sniffed::Tls => (State::Hello, Language::Tls),
-                Sniffed::Http => (State::Http(Guard::new(self.bound.clone())), Language::Http),
-                Sniffed::Other => (State::Open, Language::Unknown),
-            };
+        if window.is_empty() && !matches!(self.state, State::Http(_)) {
+            return Ok(Look::More);
+        }
+        if let Some(begun) = self.begin(window)? {
+            (self.state, self.language) = begun;
         }
         match &mut self.state {
+            State::Unknown(_) | State::Last | State::Asked if window.len() >= BUFFER => {
+                return Err(Stop::Http(Bad::HeadTooLarge));
+            }
+            State::Unknown(_) | State::Last | State::Asked => return Ok(Look::More),
             State::Http(guard) => return Ok(guard.look(window)?),
-            State::Hello => match tls::read(window)? {
+            State::Hello(nameless) => match tls::read(window)? {
                 Progress::More => return Ok(Look::More),
                 Progress::Done(hello) => {
-                    check_name(&self.bound, &hello.name)?;
+                    check_name(&self.bound, &hello.name, *nameless)?;
                     self.state = State::Open;
                 }
             },
-            State::Unknown | State::Open => {}
+            State::Watched(watch) => {
+                let passed = match watch.look(window)? {
+                    Seen::Pass(count) => return Ok(Look::Pass(count)),
+                    Seen::Open(count) => {
+                        self.state = State::Open;
+                        count
+                    }
+                    Seen::AskedForTls(count) => {
+                        self.state = State::Asked;
+                        count
+                    }
+                };
+                return Ok(Look::Pass(passed));
+            }
+            State::Open => {}
         }
-        match window.len() {
-            0 => Ok(Look::More),
-            length => Ok(Look::Pass(length)),
-        }
+        Ok(Look::Pass(window.len()))
+    }
+
+    /// What the connection becomes with the first bytes, or with the first behind a question for TLS.
+    fn begin(&self, window: &[u8]) -> Result<Option<(State, Language)>, Stop> {
+        let sniffed = match &self.state {
+            State::Unknown(_) => sniff(window, &self.bound),
+            State::Last => sniff_last(window, &self.bound),
+            State::Asked if window.first() == Some(&22) => {
+                return Ok(Some((State::Hello(Nameless::Passes), Language::Tls)));
+            }
+            State::Asked => Sniffed::Other,
+            State::Hello(_) | State::Http(_) | State::Watched(_) | State::Open => return Ok(None),
+        };
+        Ok(match sniffed {
+            Sniffed::Unsure => None,
+            Sniffed::Tls => Some((State::Hello(Nameless::Stops), Language::Tls)),
+            Sniffed::Http => Some((State::Http(Guard::new(self.bound.clone())), Language::Http)),
+            Sniffed::Proxy => return Err(Stop::Proxy),
+            Sniffed::Other if self.bound.by_name() => Some((State::Watched(Watch::default()), Language::Unknown)),
+            Sniffed::Other => Some((State::Open, Language::Unknown)),
+        })
     }
 
     /// Shows what the server sends. Says whether `look` may answer differently now.
     pub fn hear(&mut self, bytes: &[u8]) -> bool {
         match &mut self.state {
             State::Http(guard) => guard.hear(bytes),
-            // Who speaks first waits for neither a request nor a hello. A web server that gives up waiting says `HTTP/`.
-            State::Unknown if !bytes.is_empty() && !bytes.iter().zip(b"HTTP/").all(|(said, web)| said == web) => {
+            // Who speaks first waits for neither a request nor a hello.
+            State::Unknown(said) => {
+                said.extend(bytes.iter().take(FRAME_HEADER.saturating_sub(said.len())));
+                if may_be_web(said) {
+                    return false;
+                }
                 self.state = State::Open;
                 true
             }
-            State::Unknown | State::Hello | State::Open => false,
+            State::Last | State::Hello(_) | State::Watched(_) | State::Asked | State::Open => false,
         }
     }
 
@@ -167,65 +225,29 @@ impl Gate {
         }
     }
 
-    /// The client says no more, so a first line that could have become a request will not.
+    /// The client says no more: its first line is as long as it will be.
     pub fn client_closed(&mut self) {
-        if let State::Unknown = self.state {
-            self.state = State::Open;
+        if let State::Unknown(_) = self.state {
+            self.state = State::Last;
         }
     }
 }
 
-fn check_name(bound: &Bound, name: &Naming) -> Result<(), Stop> {
+fn check_name(bound: &Bound, name: &Naming, nameless: Nameless) -> Result<(), Stop> {
     if !bound.by_name() {
         return Ok(());
     }
     match name {
-        Naming::Absent => Err(Stop::NameAbsent),
+        Naming::Absent => match nameless {
+            Nameless::Stops => Err(Stop::NameAbsent),
+            Nameless::Passes => Ok(()),
+        },
         Naming::Doubled => Err(Stop::NameDoubled),
         Naming::Encrypted => Err(Stop::NameHidden),
         Naming::Named(said) => match Host::parse(said) {
             Ok(host) if bound.permits(&host, None) => Ok(()),
             Ok(_) | Err(_) => Err(Stop::NameOther(String::from_utf8_lossy(said).into_owned())),
         },
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sniffed {
-    Unsure,
-    Tls,
-    Http,
-    Other,
-}
-
-/// What the first bytes are. A line that a lenient server could take for a request is one: the guard is strict.
-fn sniff(window: &[u8]) -> Sniffed {
-    match window {
-        [] | [22] => return Sniffed::Unsure,
-        [22, 3, ..] => return Sniffed::Tls,
-        _ => {}
-    }
-    let blank = |byte: &u8| matches!(byte, b'\r' | b'\n' | b' ' | b'\t');
-    let text = window.iter().position(|byte| !blank(byte));
-    let Some(text) = text.and_then(|start| window.get(start..)) else {
-        return Sniffed::Unsure;
-    };
-    if !text.first().is_some_and(u8::is_ascii_alphabetic) {
-        return Sniffed::Other;
-    }
-    match text.iter().find(|byte| !is_tchar(**byte)) {
-        None => return Sniffed::Unsure,
-        // Any blank may part a method from its target; the end of the line, NUL and the rest do not.
-        Some(b'\t' | 0x0b | 0x0c | 0x1c..=b' ') => {}
-        Some(_) => return Sniffed::Other,
-    }
-    let Some(end) = text.iter().position(|byte| *byte == b'\n') else {
-        return Sniffed::Unsure;
-    };
-    let line = text.get(..end).unwrap_or_default();
-    match line.windows(5).any(|word| word.eq_ignore_ascii_case(b"HTTP/")) {
-        true => Sniffed::Http,
-        false => Sniffed::Other,
     }
 }
 

@@ -27,6 +27,7 @@ pub mod report;
 mod rule;
 pub mod rules;
 pub mod serve;
+mod sniff;
 pub mod special;
 pub mod tls;
 pub mod window;

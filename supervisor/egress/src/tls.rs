@@ -55,6 +55,10 @@ pub enum Progress {
 pub enum HelloProblem {
     #[error("not TLS")]
     NotTls,
+    #[error("a TLS record of no known version")]
+    Version,
+    #[error("a TLS record before the client hello")]
+    Early,
     #[error("an SSLv2 hello, which names no server")]
     Sslv2,
     #[error("a malformed TLS client hello")]

@@ -11,6 +11,22 @@ fn sent(pieces: &str) -> Attempt {
     lab(format!("LISTEN=1 PATIENCE=1 @NET say allowed.test 80 {pieces}"))
 }
 
+/// Sent to a port of the allowed name that promises nothing, in pieces.
+fn elsewhere(pieces: &str) -> Attempt {
+    under(
+        "allow: ['allowed.test:8080']",
+        format!("LISTEN=1 PATIENCE=1 @NET say allowed.test 8080 {pieces}"),
+    )
+}
+
+/// A request for the allowed host with this method, and behind it one for another.
+fn odd_method(method: &str) -> Attempt {
+    elsewhere(&format!(
+        "'{method} /first HTTP/1.1\\r\\nHost: allowed.test:8080\\r\\n\\r\\n{SECOND}'"
+    ))
+    .reported("request line")
+}
+
 const FIRST: &str = "GET /first HTTP/1.1\\r\\nHost: allowed.test\\r\\n";
 const SECOND: &str = "GET /@ID HTTP/1.1\\r\\nHost: other.test\\r\\n\\r\\n";
 
@@ -93,6 +109,28 @@ claims! {
     http_in_single_bytes_does_not_pass_on_another_port => under("allow: ['allowed.test:8080']",
         "PATIENCE=1 @NET say allowed.test 8080 G E T ' ' /@ID ' HTTP/1.1' '\\r\\nHost: other.test\\r\\n\\r\\n'")
         .reported("another host"),
+    request_behind_a_method_with_an_underscore_does_not_pass => odd_method("_X"),
+    request_behind_a_method_with_a_bang_does_not_pass => odd_method("!X"),
+    request_behind_a_method_with_a_digit_does_not_pass => odd_method("1X"),
+    request_behind_a_method_with_a_dollar_does_not_pass => odd_method("$"),
+    request_behind_a_method_with_a_tilde_does_not_pass => odd_method("~GET"),
+    request_behind_a_method_with_a_star_does_not_pass => odd_method("*"),
+    request_behind_a_method_that_is_no_token_does_not_pass => odd_method("(GET"),
+    request_with_a_broken_method_does_not_pass => odd_method("G\"ET"),
+    request_behind_an_odd_blank_does_not_pass => odd_method("\\xa0GET"),
+    request_with_a_null_byte_in_its_method_does_not_pass => odd_method("\\x00GET"),
+    odd_method_in_single_bytes_does_not_pass => elsewhere("_ X ' ' / ' ' H T T P / 1 . 1 '\\r' '\\nHost: other.test\\r\\nX: @ID\\r\\n\\r\\n'")
+        .reported("request line"),
+    odd_request_for_another_host_does_not_pass => elsewhere("'!GET /@ID HTTP/1.1\\r\\nHost: other.test\\r\\n\\r\\n'")
+        .reported("request line"),
+    oldest_request_does_not_pass_on_another_port => elsewhere("'GET http://other.test/@ID\\r\\n\\r\\n'").reported("request line"),
+    request_as_rtsp_does_not_pass => elsewhere("'GET /@ID RTSP/1.0\\r\\nHost: other.test\\r\\n\\r\\n'").reported("request line"),
+    request_as_icecast_does_not_pass => elsewhere("'SOURCE /@ID ICE/1.0\\r\\nHost: other.test\\r\\n\\r\\n'").reported("request line"),
+    request_behind_the_proxy_protocol_does_not_pass => elsewhere(&format!("'PROXY TCP4 203.0.113.1 203.0.113.2 1 2\\r\\n{SECOND}'"))
+        .reported("PROXY protocol"),
+    request_behind_the_later_proxy_protocol_does_not_pass => elsewhere(&format!(
+        "'\\r\\n\\r\\n\\x00\\r\\nQUIT\\n\\x20\\x00\\x00\\x00{SECOND}'")).reported("PROXY protocol"),
+    http_2_by_prior_knowledge_does_not_pass_on_another_port => elsewhere("'PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n@ID'").reported("HTTP/2"),
     proxied_second_request_for_another_host_does_not_pass => lab(format!("LISTEN=1 PATIENCE=1 @NET proxy \
         'GET http://allowed.test/first HTTP/1.1\\r\\nHost: allowed.test\\r\\n\\r\\n' \
         'GET http://other.test/@ID HTTP/1.1\\r\\nHost: other.test\\r\\n\\r\\n' '{SECOND}'")),

@@ -139,6 +139,14 @@ def hello(kind, host, port, mark):
         "split": lambda: [record(part) for part in pieces_of(client_hello(mark, name_list(bad)), 75)],
         "segments": lambda: list(pieces_of(record(client_hello(mark, name_list(bad))), 80)),
         "sslv2": lambda: [b"\x80\x2e\1\3\1\0\x15\0\0\0\x10" + b"\7\0\xc0" * 7 + mark[:16], mark],
+        "version": lambda: [record(client_hello(mark, name_list(bad)), b"\2\1")],
+        "old_version": lambda: list(pieces_of(record(client_hello(mark, name_list(bad)), b"\0\2"), 80)),
+        "alert": lambda: [b"\x15\3\1\0\2\1\0" + record(client_hello(mark, name_list(bad)))],
+        "alert_alone": lambda: [b"\x15\3\1\0\2\1\x70", record(client_hello(mark, name_list(bad)))],
+        "ciphers": lambda: [b"\x14\3\1\0\1\1" + record(client_hello(mark, name_list(bad)))],
+        "database": lambda: [b"\0\0\0\x08\4\xd2\x16\x2f", record(client_hello(mark, name_list(bad)))],
+        "database_at_once": lambda: [b"\0\0\0\x08\4\xd2\x16\x2f" + record(client_hello(mark, name_list(bad)))],
+        "proxied": lambda: [b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0" + record(client_hello(mark, name_list(bad)))],
         "two_hellos": lambda: [record(client_hello(b"x" * 32, outer) + client_hello(mark, name_list(bad)))],
     }[kind]()
     talk(dial(host, port), pieces)

@@ -11,6 +11,14 @@ fn hello(kind: &str) -> Attempt {
     lab(format!("@NET hello {kind} allowed.test 443 @ID"))
 }
 
+/// The same where the port promises nothing.
+fn elsewhere(kind: &str) -> Attempt {
+    under(
+        "allow: ['allowed.test:8443', 'allowed.test:7777']",
+        format!("PATIENCE=1 @NET hello {kind} @ID"),
+    )
+}
+
 claims! {
     hello_for_another_name_does_not_pass => lab(format!("@NET tls allowed.test 443 other.test {ASK}"))
         .reported("another server"),
@@ -45,6 +53,16 @@ claims! {
         format!("@NET tls allowed.test 8443 other.test {ASK}")).reported("another server"),
     hello_behind_a_first_byte_does_not_pass_on_another_port => under("allow: ['allowed.test:8443']",
         "@NET hello segments allowed.test 8443 @ID").reported("another server"),
+    hello_of_another_version_does_not_pass_on_another_port => elsewhere("version allowed.test 8443").reported("no known version"),
+    hello_of_an_old_version_does_not_pass_on_another_port => elsewhere("old_version allowed.test 8443").reported("no known version"),
+    hello_behind_an_alert_does_not_pass_on_another_port => elsewhere("alert allowed.test 8443").reported("before the client hello"),
+    hello_after_an_alert_does_not_pass_on_another_port => elsewhere("alert_alone allowed.test 8443").reported("before the client hello"),
+    hello_behind_a_change_of_ciphers_does_not_pass_on_another_port => elsewhere("ciphers allowed.test 8443")
+        .reported("before the client hello"),
+    hello_of_the_old_kind_does_not_pass_on_another_port => elsewhere("sslv2 allowed.test 8443").reported("SSLv2"),
+    hello_behind_the_proxy_protocol_does_not_pass => elsewhere("proxied allowed.test 8443").reported("PROXY protocol"),
+    hello_to_a_database_for_another_name_does_not_pass => elsewhere("database allowed.test 7777").reported("another server"),
+    hello_with_its_question_for_another_name_does_not_pass => elsewhere("database_at_once allowed.test 7777").reported("another server"),
     hello_for_the_name_of_another_rule_does_not_pass => under("allow: [allowed.test, other.test]",
         format!("@NET tls allowed.test 443 other.test {ASK}")).reported("another server"),
     hello_that_never_ends_does_not_pass => lab("PATIENCE=1 @NET say allowed.test 443 '\\x16\\x03\\x01\\x02\\x00\\x01\\x00' @ID"),

@@ -92,7 +92,7 @@ impl Desk {
         let (kind, other) = match stop {
             Stop::NameOther(name) => (Kind::OtherName, Host::parse(name.as_bytes()).ok()),
             Stop::NameAbsent | Stop::NameDoubled | Stop::NameHidden => (Kind::OtherName, None),
-            Stop::Tls(_) | Stop::Http(_) => (Kind::Forbidden, None),
+            Stop::Tls(_) | Stop::Http(_) | Stop::Proxy => (Kind::Forbidden, None),
             Stop::Slow(_) => (Kind::BadRequest, None),
         };
         let hint = other.and_then(|host| match self.rules.decide(&host, bound.port) {

@@ -169,7 +169,7 @@ pub(super) fn glee(terrain: &Terrain, cover: &Cover<'_>, covers: &mut Covers, tr
 }
 
 pub(super) fn hidden(terrain: &Terrain, shown: &Shown<'_>, covers: &mut Covers, trees: &mut Trees) {
-    let denied = deny::in_view(&terrain.hidden, &trees.steps);
+    let denied = deny::in_view(&terrain.hidden, trees);
     let top: Vec<PathBuf> = denied
         .iter()
         .filter_map(|hidden| match hidden {
@@ -185,9 +185,7 @@ pub(super) fn hidden(terrain: &Terrain, shown: &Shown<'_>, covers: &mut Covers, 
         match &hidden {
             Hidden::Present { path, kind } => {
                 // What lies in a hidden directory needs no cover of its own.
-                if !top.iter().any(|above| above != path && path.starts_with(above))
-                    && deny::is_shown(path, &trees.steps)
-                {
+                if !top.iter().any(|above| above != path && path.starts_with(above)) && deny::is_shown(path, trees) {
                     pin(path, shown, covers);
                     covers.add(
                         MountStep::Hide {

@@ -10,6 +10,7 @@ use glee_policy::grants::in_private_place;
 use glee_policy::resolved::{Deny, DenyTarget};
 
 use super::LowerError;
+use super::trees::Trees;
 use crate::plan::{Containment, Kind, MountStep};
 use crate::survey::{Hidden, Terrain};
 
@@ -116,11 +117,12 @@ fn weaker(deny: &Deny, policy: &ResolvedPolicy, terrain: &Terrain) -> Trouble {
 
 /// What has to be covered so that these paths are hidden: themselves where the sandbox shows them, else whatever of the
 /// host it shows below them.
-pub(super) fn in_view(hidden: &[Hidden], steps: &[MountStep]) -> Vec<Hidden> {
+pub(super) fn in_view(hidden: &[Hidden], trees: &Trees) -> Vec<Hidden> {
     let mut list = Vec::new();
     for hidden in hidden {
         match hidden {
-            Hidden::Present { path, .. } if !is_shown(path, steps) => list.extend(below(path, steps)),
+            Hidden::Present { path, .. } if !is_shown(path, trees) => list.extend(below(path, &trees.steps)),
+            Hidden::Absent { dir, name } if !is_shown(&dir.join(name), trees) => {}
             Hidden::Present { .. } | Hidden::Absent { .. } => list.push(hidden.clone()),
         }
     }
@@ -152,10 +154,13 @@ fn below(path: &Path, steps: &[MountStep]) -> impl Iterator<Item = Hidden> {
     })
 }
 
-/// Is there anything at this path in the sandbox? Hiding what is not there has no mount point.
-pub(super) fn is_shown(path: &Path, steps: &[MountStep]) -> bool {
-    steps.iter().any(|step| match step {
-        MountStep::Bind { at, .. } => path.starts_with(at),
+/// Is there anything of the host's at this path in the sandbox? Hiding what is not there has no mount point.
+pub(super) fn is_shown(path: &Path, trees: &Trees) -> bool {
+    // What a private place lies over cannot be seen; the place itself can.
+    let lies_over =
+        |place: &Path, at: &Path| place != at && place.starts_with(at) && path.starts_with(place) && path != place;
+    trees.steps.iter().any(|step| match step {
+        MountStep::Bind { at, .. } => path.starts_with(at) && !trees.private.iter().any(|place| lies_over(place, at)),
         MountStep::Proc { at } => path.starts_with(at) && path != at,
         MountStep::Copy { at, .. } | MountStep::File { at, .. } => path == at,
         MountStep::Dir { .. }
