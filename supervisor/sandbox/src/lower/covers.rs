@@ -201,7 +201,7 @@ pub(super) fn hidden(terrain: &Terrain, cover: &Cover<'_>, covers: &mut Covers, 
             Hidden::Absent { dir, name } => {
                 let at = dir.join(name);
                 pin(&at, cover, covers);
-                placeholder(&at, PlaceholderKind::Socket, trees);
+                placeholder(&at, PlaceholderKind::Shut, trees);
                 covers.add(MountStep::Protect { at: at.clone() }, &at);
             }
         }

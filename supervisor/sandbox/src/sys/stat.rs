@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use super::done;
+use super::path::READABLE;
 
 /// The mode, owner and device-inode pair of a name, without following a link.
 pub fn lstat_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<Stat> {
@@ -78,8 +79,9 @@ impl Stat {
     pub fn is_unwritable_file(&self) -> bool {
         self.kind() == libc::S_IFREG && self.mode & 0o222 == 0
     }
+    /// Nobody may connect to it; some may see that, as far as the caller's mask let them.
     #[must_use]
     pub fn is_placeholder_socket(&self) -> bool {
-        self.mode == libc::S_IFSOCK
+        self.mode & !READABLE == libc::S_IFSOCK
     }
 }
