@@ -108,6 +108,15 @@ claims! {
         assert_eq!((seen.code(), seen.out().as_str()), (Some(0), ""), "{}", seen.err());
     }
 
+    fn what_a_home_does_not_have_is_passed_over(at) {
+        at.world.git_init();
+        let script = "git status --short; git log --format=%s; \
+            sh -c 'for f in .gitconfig .bashrc .profile; do [ -r ~/$f ] && . ~/$f; done; echo passed'";
+        let seen = at.shell("workspace", script).env("HOME", "@PROJECT").go();
+        let log = at.host("cd @PROJECT; git log --format=%s");
+        assert_eq!((seen.code(), seen.out()), (Some(0), format!("{log}passed\n")), "{}", seen.err());
+    }
+
     fn dotfiles_are_opened_by_name(at) {
         at.world.file("@PROJECT/bashrc", "old\n");
         at.world.file("@PROJECT/fish/config.fish", "old\n");

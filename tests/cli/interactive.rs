@@ -163,6 +163,30 @@ t.type('exit\\n'); t.end()
 ", "stty raw -echo; exit 3 True\nstty -echo -icanon; kill -9 $$ True\nexit 0 True\n");
     }
 
+    fn the_commands_terminal_has_the_modes_of_the_callers(at) {
+        at_a_terminal(at, &[], "
+for modes in 'iutf8', '-iutf8', 'iutf8 erase ^H intr ^X susp undef kill ^K ixoff -echo', '-onlcr -ixon tostop':
+    script = 'stty ' + modes + '; stty -g; ' + command('stty', '-g')
+    t = Terminal(['sh', '-c', script]); status = t.end(); outer, inner = t.lines().split()
+    print(status, outer == inner or (outer, inner))
+", &"0 True\n".repeat(4));
+    }
+
+    fn a_character_of_two_bytes_is_erased_whole(at) {
+        at_a_terminal(at, &[], "
+t = Terminal(['sh', '-c', 'stty iutf8; ' + command('sh', '-c', 'echo rea\"\"dy; cat > typed; od -An -tx1 typed')])
+t.see('ready'); t.type('aä\\x7fb\\n\\x04'); print(t.end(), t.lines().split('\\n')[-2])
+", "0  61 62 0a\n");
+    }
+
+    fn a_caller_who_reads_keys_leaves_the_command_a_terminal_of_lines(at) {
+        at_a_terminal(at, &[], "
+script = 'stty raw -echo iutf8 erase ^H lnext undef; ' + command('sh', '-c', 'echo one; stty -a')
+t = Terminal(['sh', '-c', script]); status = t.end()
+print(status, b'one\\r\\n' in t.text, re.findall('\\\\b(?:erase|lnext) = [^;]*|-?(?:icanon|isig|iutf8|opost|echo)\\\\b', t.lines()))
+", "0 True ['erase = ^H', 'lnext = ^V', 'iutf8', 'opost', 'isig', 'icanon', 'echo']\n");
+    }
+
     fn half_a_megabyte_crosses_the_terminal_unchanged(at) {
         at_a_terminal(at, &[], "
 t = Terminal([*RUN, 'seq', '1', '80000']); print(t.end(), t.lines() == ''.join(f'{n}\\n' for n in range(1, 80001)))

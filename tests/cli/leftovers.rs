@@ -154,6 +154,40 @@ fn leaves_no_temporary_file(at: &Place, script: &str, end: &str) {
 }
 
 claims! {
+    fn what_holds_a_missing_name_can_be_watched_and_nothing_else(at) {
+        at.world.git_init();
+        at.world.file("@PROJECT/try.py", r#"
+import ctypes, errno, os, socket
+libc = ctypes.CDLL(None, use_errno=True)
+def watch(name):
+    if libc.inotify_add_watch(libc.inotify_init(), name.encode(), 2) < 0: raise OSError(ctypes.get_errno(), "")
+for name in ".envrc", ".git/config.lock":
+    for what in (watch, lambda n: open(n), lambda n: open(n, "w"), lambda n: open(n, "x"),
+                 lambda n: socket.socket(socket.AF_UNIX).connect(n), lambda n: socket.socket(socket.AF_UNIX).bind(n),
+                 lambda n: os.chmod(n, 0o666), lambda n: os.utime(n), lambda n: os.rename(n, n + "2"),
+                 lambda n: os.rename("try.py", n), os.unlink, lambda n: os.link(n, n + "2")):
+        try: what(name); print("done", end=" ")
+        except OSError as e: print(errno.errorcode[e.errno], end=" ")
+    print()
+"#);
+        let before = at.host("cd @PROJECT; ls -A . .git");
+        let seen = at.run("workspace", "python3 try.py");
+        // `.git` is a mount of its own, into which nothing can be moved.
+        let told = ["EBUSY", "EXDEV"].map(|moved| {
+            format!("done ENXIO EACCES EEXIST EACCES EADDRINUSE EROFS EROFS EBUSY {moved} EBUSY EXDEV \n")
+        });
+        assert_eq!((seen.status, seen.stdout), (0, told.concat()), "{}", seen.stderr);
+        assert_eq!(at.host("cd @PROJECT; ls -A . .git"), before);
+    }
+
+    fn what_an_older_run_left_without_permissions_is_removed(at) {
+        let before = at.host("cd @PROJECT; ls -A");
+        at.host("cd @PROJECT; python3 -c 'import os, stat; os.mknod(\".envrc\", stat.S_IFSOCK)'");
+        assert_eq!(at.host("cd @PROJECT; ls -A"), format!("{before}.envrc\n"));
+        assert_eq!(at.run("workspace", "true").status, 0);
+        assert_eq!(at.host("cd @PROJECT; ls -A"), before);
+    }
+
     fn a_directory_that_the_command_closes_keeps_nothing_of_ours(at) {
         at.host("git init -q .; mkdir out");
         for (mode, report) in [("555", "r.json"), ("0", "out/r.json"), ("0", "r.json")] {

@@ -54,6 +54,20 @@ JS"#);
         at.prints("node main.js", "42\nexit 0\n");
     }
 
+    fn node_watches_the_whole_project(at) {
+        at.needs(&["node", "git"]);
+        at.stage(r#"git init -q .; mkdir deep; cat > main.js <<'JS'
+const fs = require('fs');
+fs.watch('.', { recursive: true }, (event, name) => {
+  if (name === 'deep/made') { console.log('seen'); process.exit(); }
+});
+setTimeout(() => fs.writeFileSync('first', 'x'), 300);
+setTimeout(() => fs.writeFileSync('deep/made', 'x'), 600);
+setTimeout(() => process.exit(1), 20000);
+JS"#);
+        at.prints("node main.js", "seen\n");
+    }
+
     fn node_fetch_reaches_a_server_inside(at) {
         at.needs(&["node"]);
         at.stage(r#"cat > main.js <<'JS'

@@ -55,6 +55,21 @@ pub(crate) fn opened_as_a_place(caller: Caller) {
     }
 }
 
+pub(crate) fn asked_for_a_console(caller: Caller) {
+    let world = world(caller);
+    for (request, rows) in [
+        ("0x5603", 0),
+        ("0x4b33", 0),
+        ("0x4b3b", 0),
+        ("0x4b44", 0),
+        ("0x5606", 1),
+    ] {
+        let line = format!("import fcntl; fcntl.ioctl(os.openpty()[1], {request}, bytearray(64))");
+        let report = ask(&world, &line, &[]);
+        assert_eq!(denials(&report).len(), rows, "{request}: {report:#}");
+    }
+}
+
 pub(crate) fn explained(caller: Caller) {
     let world = hidden(caller);
     let path = |name: &str| world.home().join(name).display().to_string();

@@ -39,6 +39,7 @@ glee_tests::claims! {
     behind_a_hidden_link_the_path_is_named_as_it_would_be_found => crate::ordinary::behind_links;
     the_directory_is_named_that_the_way_to_a_granted_file_leads_through => crate::ordinary::through_hidden;
     a_hidden_path_that_is_opened_as_a_place_is_reported => crate::looks::opened_as_a_place;
+    asking_for_a_console_is_no_row => crate::looks::asked_for_a_console;
     looks_are_reported_as_far_as_they_would_succeed => crate::looks::explained;
     a_change_of_a_link_is_none_of_what_it_leads_to => crate::ordinary::links;
     a_file_that_could_not_be_made_to_be_read_is_reported => crate::words::locks;

@@ -223,6 +223,7 @@ fn inside(
         watched_memory: sandbox.memory_bytes.filter(|_| limits.memory_bytes.is_none()),
         terminals: [false; 3],
         size: None,
+        modes: None,
         ignored: Vec::new(),
         umask: 0o022,
     }

@@ -153,7 +153,7 @@ impl PlanView {
                 .map(|p| PlaceholderView {
                     path: lossy(&p.dir.join(&p.name)),
                     kind: match p.kind {
-                        PlaceholderKind::Socket => "socket",
+                        PlaceholderKind::Socket | PlaceholderKind::Shut => "socket",
                         PlaceholderKind::CommonDir => "commondir",
                         PlaceholderKind::GitConfig => "git config",
                     },

@@ -230,8 +230,12 @@ pub struct Placeholder {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlaceholderKind {
-    /// A socket inode: git, tar and docker pass over it, and nothing can open it.
+    /// A socket inode: git, tar and docker pass over it, and nothing can open it. Everybody may watch it: who watches a whole
+    /// project would fail at a name that he may not.
     Socket,
+    /// The same without permissions, for a home: programs ask there whether they may read a file, and die on one that they may
+    /// read and cannot open (git its `.gitconfig`).
+    Shut,
     /// Git's `commondir` that says "here": git reads it, so it must be a file that means nothing.
     CommonDir,
     /// A git configuration file with nothing in it, for the same reason.

@@ -205,7 +205,7 @@ impl View<'_> {
         }
         if let (Lock::Held(at), true) = (&spot.lock, matches!(spot.layer, Layer::Host)) {
             return match self.placeholder(at) {
-                Some(PlaceholderKind::Socket) if at == path => Node::Socket,
+                Some(PlaceholderKind::Socket | PlaceholderKind::Shut) if at == path => Node::Socket,
                 Some(PlaceholderKind::CommonDir | PlaceholderKind::GitConfig) if at == path => Node::File,
                 Some(_) | None => Node::Absent,
             };

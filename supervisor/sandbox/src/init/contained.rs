@@ -87,6 +87,7 @@ pub struct Inside {
     pub terminals: [bool; 3],
     /// Of the caller's terminal.
     pub size: Option<[u16; 4]>,
+    pub modes: Option<term::Numbers>,
     pub ignored: Vec<i32>,
     /// Of the caller.
     pub umask: u32,
@@ -113,6 +114,7 @@ pub fn main() -> ! {
     let ignored = inside.ignored.clone();
     let terminals = inside.terminals;
     let size = inside.size.map(term::Size::of_numbers);
+    let modes = inside.modes;
     let bait = inside.bait.as_deref().and_then(BaitName::of_bytes);
     let plan = plan(inside);
     let table = Table::builtin().map_err(|_| io::Error::from_raw_os_error(libc::EINVAL));
@@ -131,6 +133,7 @@ pub fn main() -> ! {
         alive,
         terminals,
         size,
+        modes,
         ignored,
         started,
         // The supervisor does that before it sends its first order, which says what is watched.

@@ -60,6 +60,7 @@ pub(crate) struct Inheritance<'a> {
     pub(crate) terminals: [bool; 3],
     /// The size of the caller's terminal.
     pub(crate) size: Option<term::Size>,
+    pub(crate) modes: Option<term::Numbers>,
     /// Signals that the caller ignores, and the command too.
     pub(crate) ignored: Vec<i32>,
     pub(crate) started: Instant,
@@ -204,10 +205,14 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Prepared, Failed> {
     if let Some(size) = inheritance.size {
         term::set_size(master.as_fd(), size).step("pseudo-terminal")?;
     }
-    if term::is_translated(inheritance.terminals) {
-        let modes = term::modes(slave.as_fd()).step("pseudo-terminal")?;
-        term::set_modes(slave.as_fd(), &term::plain_output(&modes)).step("pseudo-terminal")?;
+    let mut modes = term::modes(slave.as_fd()).step("pseudo-terminal")?;
+    if let Some(callers) = inheritance.modes {
+        modes = modes.like(callers);
     }
+    if term::is_translated(inheritance.terminals) {
+        modes = term::plain_output(&modes);
+    }
+    term::set_modes(slave.as_fd(), &modes).step("pseudo-terminal")?;
     // Without a pid namespace a child can join our group; if it used the terminal then, the kernel would stop us with it.
     for signal in [libc::SIGTTIN, libc::SIGTTOU] {
         event::ignore(signal);

@@ -51,7 +51,7 @@ use crate::plan::{Containment, Kind, SandboxPlan};
 use crate::seccomp::{self, Arch, Table};
 use crate::sys::event;
 use crate::sys::limits::{self, Resource};
-use crate::sys::term::Size;
+use crate::sys::term::{Numbers, Size};
 use crate::sys::{fd, socket, term};
 use crate::workspace::Layer;
 use changes::{Aftermath, Crew, Since, Trees};
@@ -131,10 +131,12 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
         entrusted.map_err(|error| LaunchError::step("janitor", error))?;
     }
     let size = terminal::size(terminals);
+    let modes = terminal::modes(terminals);
     let caller = Caller {
         signals,
         terminals,
         size,
+        modes,
         ignored,
         started,
         since,
@@ -286,6 +288,7 @@ pub(crate) struct Caller<'a> {
     terminals: [bool; 3],
     /// The size of the caller's terminal.
     size: Option<Size>,
+    modes: Option<Numbers>,
     ignored: Vec<i32>,
     started: Instant,
     since: Since,

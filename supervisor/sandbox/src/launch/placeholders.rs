@@ -17,7 +17,7 @@ use super::locks::DirLock;
 use super::places::Places;
 use crate::plan::{Placeholder, PlaceholderKind};
 use crate::sys::opened::{Opened, Purpose};
-use crate::sys::path::Stat;
+use crate::sys::path::{Readers, Stat};
 use crate::sys::{fd, path};
 
 /// What `commondir` says while it is a placeholder: the git directory itself.
@@ -41,7 +41,7 @@ struct Dir {
     lock: DirLock,
     names: Vec<(OsString, PlaceholderKind)>,
     /// A socket of ours in it, of which more names can be made.
-    socket: Option<OwnedFd>,
+    socket: Option<(Readers, OwnedFd)>,
 }
 
 /// A name that could not be protected.
@@ -133,10 +133,15 @@ pub(super) fn sweep(list: &[Placeholder], places: &Places, patience: Duration) {
 }
 
 /// Makes a placeholder in an open directory.
-fn create(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind, socket: &mut Option<OwnedFd>) -> io::Result<()> {
-    let made = match text_of(kind) {
-        None => create_socket(dir, name, socket),
-        Some(text) => path::create_at(dir, Path::new(name), 0o444).and_then(|file| {
+fn create(
+    dir: BorrowedFd<'_>,
+    name: &OsStr,
+    kind: PlaceholderKind,
+    socket: &mut Option<(Readers, OwnedFd)>,
+) -> io::Result<()> {
+    let made = match content_of(kind) {
+        Content::Socket(readers) => create_socket(dir, name, readers, socket),
+        Content::Text(text) => path::create_at(dir, Path::new(name), 0o444).and_then(|file| {
             match fd::write(file.as_fd(), text.as_bytes())? {
                 written if written == text.len() => Ok(()),
                 _ => Err(io::ErrorKind::StorageFull.into()),
@@ -151,27 +156,39 @@ fn create(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind, socket: &mut
 }
 
 /// A second name for a socket of ours costs a hundredth of an inode, for which a filesystem may have to search.
-fn create_socket(dir: BorrowedFd<'_>, name: &OsStr, socket: &mut Option<OwnedFd>) -> io::Result<()> {
-    if let Some(held) = socket.as_ref() {
+fn create_socket(
+    dir: BorrowedFd<'_>,
+    name: &OsStr,
+    readers: Readers,
+    socket: &mut Option<(Readers, OwnedFd)>,
+) -> io::Result<()> {
+    if let Some((_, held)) = socket.as_ref().filter(|(of, _)| *of == readers) {
         match path::link_held_at(held.as_fd(), dir, name) {
             // Not every filesystem has such names, and another run may have removed the last of that one.
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => *socket = None,
             done => return done,
         }
     }
-    path::mksock_at(dir, name)?;
+    path::mksock_at(dir, name, readers)?;
     let held = path::open_beneath(dir, Path::new(name));
     let is_ours =
         |held: &OwnedFd| path::lstat_at(held.as_fd(), OsStr::new("")).is_ok_and(|s| s.is_placeholder_socket());
-    *socket = held.ok().filter(is_ours);
+    *socket = held.ok().filter(is_ours).map(|held| (readers, held));
     Ok(())
 }
 
-fn text_of(kind: PlaceholderKind) -> Option<&'static str> {
+/// What lies at the name.
+enum Content {
+    Socket(Readers),
+    Text(&'static str),
+}
+
+fn content_of(kind: PlaceholderKind) -> Content {
     match kind {
-        PlaceholderKind::Socket => None,
-        PlaceholderKind::CommonDir => Some(COMMON_DIR),
-        PlaceholderKind::GitConfig => Some(GIT_CONFIG),
+        PlaceholderKind::Socket => Content::Socket(Readers::All),
+        PlaceholderKind::Shut => Content::Socket(Readers::Nobody),
+        PlaceholderKind::CommonDir => Content::Text(COMMON_DIR),
+        PlaceholderKind::GitConfig => Content::Text(GIT_CONFIG),
     }
 }
 
@@ -235,10 +252,10 @@ fn is_held(stat: Stat) -> bool {
 }
 
 fn is_ours(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind) -> bool {
-    match text_of(kind) {
-        None => path::lstat_at(dir, name).is_ok_and(|stat| stat.is_placeholder_socket()),
+    match content_of(kind) {
+        Content::Socket(_) => path::lstat_at(dir, name).is_ok_and(|stat| stat.is_placeholder_socket()),
         // Not whole: whoever made it was killed before it had written, or had no room. Git itself writes neither file so.
-        Some(text) => {
+        Content::Text(text) => {
             path::lstat_at(dir, name).is_ok_and(is_held)
                 && path::read_small_at(dir, name).is_ok_and(|found| text.as_bytes().starts_with(&found))
         }

@@ -128,6 +128,7 @@ pub(super) fn start(
         alive: alive_read,
         terminals: caller.terminals,
         size: caller.size,
+        modes: caller.modes,
         ignored: caller.ignored.clone(),
         started: caller.started,
         listed: caller.judge.is_some(),

@@ -41,6 +41,17 @@ pub(super) fn size(terminals: [bool; 3]) -> Option<term::Size> {
     }
 }
 
+/// The modes of the caller's terminal, if there is one: of that on which one types, before it is ours.
+pub(super) fn modes(terminals: [bool; 3]) -> Option<term::Numbers> {
+    let [input, ..] = terminals;
+    if terminals.contains(&true) {
+        let of = if input { fd::borrow(0) } else { shown(terminals) };
+        term::modes(of).ok().map(|modes| modes.numbers())
+    } else {
+        None
+    }
+}
+
 /// The relay between the user's terminal and the command's.
 #[derive(Debug)]
 pub(super) struct Relay {

@@ -140,6 +140,7 @@ pub(super) fn start(
         bait: child._bait.as_ref().map(|bait| bait.name().bytes()),
         terminals: caller.terminals,
         size: caller.size.map(Size::numbers),
+        modes: caller.modes,
         ignored: caller.ignored.clone(),
         ..vessel.inside().clone()
     };

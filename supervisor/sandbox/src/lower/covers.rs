@@ -199,7 +199,7 @@ pub(super) fn hidden(terrain: &Terrain, shown: &Shown<'_>, covers: &mut Covers, 
             Hidden::Absent { dir, name } => {
                 let at = dir.join(name);
                 pin(&at, shown, covers);
-                placeholder(&at, PlaceholderKind::Socket, trees);
+                placeholder(&at, PlaceholderKind::Shut, trees);
                 covers.add(MountStep::Protect { at: at.clone() }, &at);
             }
         }

@@ -104,6 +104,12 @@ pub(super) const IOCTL: Body = unless(&[
     ),
     when(&[is(1, &[0x541D])], deny(libc::EPERM, "takes over console output")), // TIOCCONS
     when(&[is(1, &[0x5423])], deny(libc::EPERM, "loads a line discipline")),   // TIOCSETD
+    // VT_GETSTATE, KDGKBTYPE, KDGETMODE and KDGKBMODE ask whether this is a console (nano at each start): it never is, and any other
+    // terminal says so in these words.
+    when(
+        &[is(1, &[0x5603, 0x4B33, 0x4B3B, 0x4B44])],
+        Verdict::Errno(libc::ENOTTY as u16),
+    ),
     when(
         &[Test::Between {
             arg: 1,

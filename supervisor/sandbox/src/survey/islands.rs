@@ -15,7 +15,7 @@ use super::git::GitDir;
 use super::gitconfig::{self, Named};
 use super::links;
 use crate::launch::placeholders::{self, Found};
-use crate::plan::PlaceholderKind;
+use crate::plan::PlaceholderKind::{self, CommonDir, GitConfig, Shut, Socket};
 use crate::sys::path::is_writable;
 
 /// At the top of every writable tree and of every submodule in it, and on the way to where the caller stands in one.
@@ -140,7 +140,7 @@ pub(super) fn find(area: Area<'_>) -> Vec<Island> {
         collect.add_dir(config.to_owned(), 2);
     }
     for path in area.more {
-        collect.add(path.clone(), Some(PlaceholderKind::Socket));
+        collect.add(path.clone(), Some(Shut));
     }
     // After the names of a home: what is missing of them is held by something that `git add` does not see.
     collect.own();
@@ -201,7 +201,7 @@ impl Collect<'_> {
         let missing = if way.links.is_empty() {
             missing
         } else {
-            missing.or(Some(PlaceholderKind::Socket))
+            missing.or(Some(Socket))
         };
         if !way.links.is_empty() && self.area.trees.iter().any(|tree| tree.starts_with(&end)) {
             // A link to the whole tree, which must stay writable.
@@ -209,7 +209,7 @@ impl Collect<'_> {
                 .file_name()
                 .is_some_and(|name| NAMES.iter().any(|known| name == *known));
             for name in INSIDE.iter().filter(|_| known) {
-                self.protect(end.join(name), Some(PlaceholderKind::Socket));
+                self.protect(end.join(name), Some(Socket));
             }
             return;
         }
@@ -230,7 +230,7 @@ impl Collect<'_> {
         if self.is_unprotected(&path) {
             return;
         }
-        self.add(path.clone(), Some(PlaceholderKind::Socket));
+        self.add(path.clone(), Some(Socket));
         if let Some(end) = links::follow(&path).end
             && !self.area.trees.iter().any(|tree| tree.starts_with(&end))
         {
@@ -259,7 +259,7 @@ impl Collect<'_> {
                 if self.area.trees.iter().any(|tree| tree.starts_with(&end)) || end.starts_with(dir) {
                     continue;
                 }
-                self.protect(end.clone(), Some(PlaceholderKind::Socket));
+                self.protect(end.clone(), Some(Socket));
                 if depth > 0 {
                     self.inside(&end, depth - 1, entries);
                 }
@@ -278,16 +278,21 @@ impl Collect<'_> {
         }
         let state = match (placeholders::look(&path), missing) {
             // Another run's placeholder will go with that run: this one must hold it too.
+            (Found::Placeholder(Socket), Some(kind @ (Socket | Shut))) => {
+                IslandState::Missing(self.socket_at(&path, kind))
+            }
             (Found::Placeholder(kind), Some(_)) => IslandState::Missing(kind),
             (Found::Placeholder(_) | Found::Other(_), _) => IslandState::Present,
             (Found::Absent, None) => return,
             (Found::Absent, Some(kind)) => match path.parent().map(|dir| (dir, fs::symlink_metadata(dir))) {
-                Some((dir, Ok(meta))) if meta.is_dir() && is_writable(dir) => IslandState::Missing(kind),
+                Some((dir, Ok(meta))) if meta.is_dir() && is_writable(dir) => {
+                    IslandState::Missing(self.socket_at(&path, kind))
+                }
                 // The caller cannot make a placeholder there (or it is no directory), but the command, with the same
                 // owner, could help itself.
                 Some((dir, Ok(_))) => return self.protect(dir.to_owned(), None),
                 // The first name on the way that is missing.
-                Some((dir, Err(_))) => return self.protect(dir.to_owned(), Some(PlaceholderKind::Socket)),
+                Some((dir, Err(_))) => return self.protect(dir.to_owned(), Some(of_directory(kind))),
                 None => return,
             },
         };
@@ -302,6 +307,14 @@ impl Collect<'_> {
             pins: pins.into_iter().rev().collect(),
             reopened: false,
         });
+    }
+
+    /// What a socket becomes in the caller's home.
+    fn socket_at(&self, path: &Path, kind: PlaceholderKind) -> PlaceholderKind {
+        match kind {
+            Socket if self.area.home == path.parent() => Shut,
+            Socket | Shut | CommonDir | GitConfig => kind,
+        }
     }
 
     pub(super) fn names(&mut self, root: &Path) {
@@ -325,7 +338,7 @@ impl Collect<'_> {
             // A submodule that is not checked out yet must not get a git directory of the command's making.
             let dot_git = root.join(".git");
             match placeholders::look(&dot_git) {
-                Found::Absent | Found::Placeholder(_) => self.add(dot_git, Some(PlaceholderKind::Socket)),
+                Found::Absent | Found::Placeholder(_) => self.add(dot_git, Some(Socket)),
                 Found::Other(_) => {}
             }
         }
@@ -336,6 +349,14 @@ impl Collect<'_> {
                 }
             }
         }
+    }
+}
+
+/// What takes the place of a directory in which something of this kind is missing.
+fn of_directory(kind: PlaceholderKind) -> PlaceholderKind {
+    match kind {
+        Shut => Shut,
+        Socket | CommonDir | GitConfig => Socket,
     }
 }
 

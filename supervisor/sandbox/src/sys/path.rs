@@ -216,11 +216,25 @@ pub fn open_own_at(dir: BorrowedFd<'_>, name: &OsStr, how: Own) -> io::Result<Ow
     check(unsafe { libc::openat(dir.as_raw_fd(), name.as_ptr(), flags, 0o600) }.into()).map(own)
 }
 
-/// A socket inode without permissions, which nothing can open: the mark of a placeholder.
-pub fn mksock_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+/// The permissions that a placeholder may have.
+pub(super) const READABLE: u32 = 0o444;
+
+/// Who may watch a socket inode, and is told that it can be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readers {
+    All,
+    Nobody,
+}
+
+/// A socket inode, which nothing can open and to which nobody may connect: the mark of a placeholder.
+pub fn mksock_at(dir: BorrowedFd<'_>, name: &OsStr, readers: Readers) -> io::Result<()> {
+    let mode = match readers {
+        Readers::All => libc::S_IFSOCK | READABLE,
+        Readers::Nobody => libc::S_IFSOCK,
+    };
     let name = cpath(Path::new(name))?;
     // SAFETY: `name` is NUL-terminated.
-    done(unsafe { libc::mknodat(dir.as_raw_fd(), name.as_ptr(), libc::S_IFSOCK, 0) })
+    done(unsafe { libc::mknodat(dir.as_raw_fd(), name.as_ptr(), mode, 0) })
 }
 
 pub fn chmod_at(dir: BorrowedFd<'_>, name: &OsStr, mode: u32) -> io::Result<()> {

@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use super::done;
+use super::path::READABLE;
 
 /// The mode, owner and device-inode pair of a name, without following a link.
 pub fn lstat_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<Stat> {
@@ -86,8 +87,10 @@ impl Stat {
     pub fn has_other_names(&self) -> bool {
         self.is_file() && self.names > 1
     }
+
+    /// Nobody may connect to it; some may see that, as far as the caller's mask let them.
     #[must_use]
     pub fn is_placeholder_socket(&self) -> bool {
-        self.mode == libc::S_IFSOCK
+        self.mode & !READABLE == libc::S_IFSOCK
     }
 }

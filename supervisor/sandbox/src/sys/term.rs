@@ -52,6 +52,41 @@ pub fn set_modes(fd: BorrowedFd<'_>, modes: &Modes) -> io::Result<()> {
     done(unsafe { libc::tcsetattr(fd.as_raw_fd(), libc::TCSADRAIN, &raw const modes.0) })
 }
 
+/// Flags and keys of a terminal, for another process.
+pub type Numbers = ([u32; 4], [u8; 32]);
+
+/// What a terminal is doing at the moment, or what somebody beyond it does in its place.
+const PASSING: u32 = libc::FLUSHO | libc::PENDIN | libc::EXTPROC;
+
+impl Modes {
+    #[must_use]
+    pub fn numbers(&self) -> Numbers {
+        let Self(modes) = self;
+        ([modes.c_iflag, modes.c_oflag, modes.c_cflag, modes.c_lflag], modes.c_cc)
+    }
+
+    /// These, but as the terminal of the caller of whom they are told.
+    ///
+    /// Where that one takes keys and not lines, somebody has made it so for himself, and may go on: then only how characters are
+    /// erased is carried over, and the keys that he has not disabled.
+    #[must_use]
+    pub fn like(&self, ([input, output, control, local], keys): Numbers) -> Self {
+        let Self(mut modes) = *self;
+        if local & libc::ICANON == 0 {
+            modes.c_iflag |= input & libc::IUTF8;
+            for (number, (own, key)) in modes.c_cc.iter_mut().zip(keys).enumerate() {
+                if key != 0 && ![libc::VMIN, libc::VTIME].contains(&number) {
+                    *own = key;
+                }
+            }
+        } else {
+            (modes.c_iflag, modes.c_oflag, modes.c_cflag) = (input, output, control);
+            (modes.c_lflag, modes.c_cc) = (local & !PASSING, keys);
+        }
+        Self(modes)
+    }
+}
+
 /// `modes` with every translation off: bytes pass as they are.
 #[must_use]
 pub fn raw(modes: &Modes) -> Modes {
