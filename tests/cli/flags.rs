@@ -113,8 +113,13 @@ claims! {
         at.world.file("@PROJECT/big.yml", &format!("# {}\n", "x".repeat(1_100_000)));
         assert_eq!(
             told(&["policy", "show", "./big.yml"]),
-            "glee-supervisor: ./big.yml: error: the file is larger than 1 MiB, and no more is read\n\
-             hint: keep only the policy in this file\n",
+            format!(
+                "glee-supervisor: ./big.yml:1:1048577: error: the file is larger than 1 MiB, and no more is read\n\
+                 1 | {}\n  | {}^\n\
+                 hint: keep only the policy in this file\n",
+                "x".repeat(61),
+                " ".repeat(60),
+            ),
         );
     }
 
