@@ -32,6 +32,8 @@ pub enum GlobProblem {
     TooLong,
     #[error("is empty")]
     Empty,
+    #[error("begins with a `!`, and nothing that is denied can be granted again")]
+    Negated,
 }
 
 impl GlobProblem {
@@ -43,6 +45,7 @@ impl GlobProblem {
             Self::Parent => "write the pattern without `..`",
             Self::TooMany => "at most 64: write several patterns",
             Self::TooLong => "no path is that long",
+            Self::Negated => "deny less: name what should be hidden; `./!name` is a file of that name",
             Self::Empty => "write what should be hidden below it, for example `**/.env`",
         }
     }

@@ -50,6 +50,12 @@ impl ResolvedPolicy {
             Reach::OutsideGlee
         }
     }
+
+    /// Was exactly this path granted?
+    #[must_use]
+    pub fn names(&self, path: &Path) -> bool {
+        self.named.contains(path) || self.grants.iter().any(|grant| grant.path.as_path() == path)
+    }
 }
 
 /// The grants of a policy by path, for questions about many paths.

@@ -2,7 +2,7 @@
 //!
 //! Pure. LAWS, property-tested on `ResolvedPolicy::meaning`: commutative, associative, idempotent, and never wider than
 //! either: whatever `decide` allows under `narrow(a, b)` it allows under `a` and under `b`. Part by part:
-//! - paths: at each path the lower of the two accesses; denies: of both;
+//! - paths: at each path the lower of the two accesses; denies: of both; what is named, by both;
 //! - variables: kept where both give the same answer (`env`); names: what both match, without what either denies;
 //! - bounds and time: the lower, where no bound is the highest; mode, isolation, auth, model access: the tighter;
 //! - opt-outs (`unprotect`): those that both have;
@@ -36,6 +36,7 @@ pub fn narrow(a: &ResolvedPolicy, b: &ResolvedPolicy) -> ResolvedPolicy {
         isolation: a.isolation.min(b.isolation),
         backend: backend(a.backend, b.backend),
         grants: Vec::new(),
+        named: a.named.intersection(&b.named).cloned().collect(),
         deny: normalise_denies(a.deny.iter().chain(&b.deny).cloned().collect()),
         unprotected: unprotected(a, b),
         network: network(&a.network, &b.network),

@@ -85,6 +85,7 @@ pub fn resolve(policy: &Policy, library: &dyn Library, host: &dyn Host) -> Resul
         }
     }
     out.deny = spread(denies, &grants, host.project());
+    out.named = names(&grants).collect();
     out.grants = normalise(grants, out.reach());
     if out.mode == Mode::Inherit {
         inherit_is_whole(&flat, &out)?;
@@ -245,6 +246,11 @@ pub(crate) fn fixed(grants: Vec<Grant>) -> (Vec<Grant>, Vec<Grant>) {
     };
     let (bad, good) = grants.into_iter().partition(replaceable);
     (good, bad)
+}
+
+/// The paths that were granted.
+pub(crate) fn names(grants: &[Grant]) -> impl Iterator<Item = PathBuf> {
+    grants.iter().map(|grant| grant.path.as_path().to_owned())
 }
 
 pub(crate) fn replaceable_link(key: &str, grant: Grant) -> PolicyError {

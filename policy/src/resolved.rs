@@ -195,6 +195,9 @@ pub struct ResolvedPolicy {
     /// Sorted by path; a grant implied by one above it is gone. A grant to write does not reach into a `.glee` directory
     /// below it (`grants`), so a grant of `.glee/agent_sessions` stays beside one of the whole project.
     pub grants: Vec<Grant>,
+    /// Every path that was granted by its own name, also where a grant above it gives the same: a socket or a pipe of the host
+    /// in a granted tree can be reached only so.
+    pub named: BTreeSet<PathBuf>,
     pub deny: Vec<Deny>,
     /// Names of built-in read-only islands (`.git/hooks`, `.envrc`, …) the author opted out of.
     pub unprotected: BTreeSet<String>,
@@ -237,6 +240,7 @@ impl ResolvedPolicy {
             isolation: Isolation::Namespaces,
             backend: Backend::Auto,
             grants: Vec::new(),
+            named: BTreeSet::new(),
             deny: Vec::new(),
             unprotected: BTreeSet::new(),
             network: Network::Off,

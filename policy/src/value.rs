@@ -142,7 +142,9 @@ pub(crate) fn path_problem(written: &str) -> Option<PathProblem> {
 }
 
 fn check_pattern(written: &str) -> Result<(), GlobProblem> {
-    if glob::is_pattern(written) {
+    if written.starts_with('!') {
+        Err(GlobProblem::Negated)
+    } else if glob::is_pattern(written) {
         let (_, rest) = glob::split(written)?;
         Glob::new(rest).map(|_| ())
     } else {

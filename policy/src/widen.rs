@@ -16,7 +16,7 @@ use crate::injection::{is_injection, is_injection_prefix};
 use crate::names::NamePattern;
 use crate::origin::{Origin, Source};
 use crate::paths::absolute;
-use crate::resolve::{Host, fixed, host_path, leads_to_rules, replaceable_link};
+use crate::resolve::{Host, fixed, host_path, leads_to_rules, names, replaceable_link};
 use crate::resolved::{Deny, FsAccess, Grant, LeftOut, Need, Network, ResolvedPolicy};
 
 /// What the invoking person adds.
@@ -60,6 +60,7 @@ pub fn widen(policy: &mut ResolvedPolicy, flags: &Flags, host: &dyn Host) -> Res
         added.push(grant(&out, flags, "--write", path, FsAccess::ReadWrite, host)?);
     }
     out.deny = spread(out.deny, &added, host.project());
+    out.named.extend(names(&added));
     grants.append(&mut added);
     let (grants, replaceable) = fixed(grants);
     for grant in replaceable {

@@ -136,3 +136,24 @@ fn a_flag_that_a_deny_makes_void_is_an_error() {
         "`--net x.bad:1` is denied by `network.deny *.bad` (policy.yml:5)"
     );
 }
+
+#[test]
+fn a_path_that_is_granted_by_name_below_another_grant_stays_named_if_both_name_it() {
+    let asked = Flags {
+        read: vec!["/so".into(), "/so/sock".into()],
+        ..flags()
+    };
+    let policy = widened("{}", &asked).unwrap();
+    let sock = std::path::Path::new("/so/sock");
+    assert!(policy.names(sock) && !policy.grants.iter().any(|grant| grant.path.as_path() == sock));
+    let tree = widened(
+        "{}",
+        &Flags {
+            read: vec!["/so".into()],
+            ..flags()
+        },
+    )
+    .unwrap();
+    assert!(!crate::narrow(&policy, &tree).names(sock));
+    assert!(crate::narrow(&policy, &policy).names(sock));
+}

@@ -40,6 +40,9 @@ fn fill(asked: &mut ResolvedPolicy, part: &Policy, run: &ResolvedPolicy) {
     let others = run.grants.iter().filter(|grant| !written(grant.access));
     let grants = own.chain(others).cloned().collect();
     asked.grants = normalise(grants, asked.reach());
+    if part.read.is_none() && part.write.is_none() {
+        asked.named.extend(run.named.iter().cloned());
+    }
     asked.deny.extend(run.deny.iter().cloned());
     match &part.network {
         None => asked.network = run.network.clone(),

@@ -22,9 +22,7 @@ const MAX_COPIED: usize = 100_000;
 /// Reads one document. An empty one is `Value::Null`.
 pub fn read(source: &Source, text: &str) -> Result<Node, PolicyError> {
     if text.len() > MAX_BYTES {
-        return Err(PolicyError::TooLarge {
-            at: place(source, 0, 0),
-        });
+        return Err(too_large(source, text.as_bytes()));
     }
     let options = options! {
         // Above our own bound, which has the better words.
@@ -78,18 +76,26 @@ pub(crate) fn assemble(source: &Source, tokens: &[Token]) -> Result<Node, Policy
 /// Checks that bytes are text, and names the place where they stop being it.
 pub fn text_of<'a>(source: &Source, bytes: &'a [u8]) -> Result<&'a str, PolicyError> {
     if bytes.len() > MAX_BYTES {
-        return Err(PolicyError::TooLarge {
-            at: place(source, 0, 0),
-        });
+        return Err(too_large(source, bytes));
     }
-    std::str::from_utf8(bytes).map_err(|error| {
-        let good = String::from_utf8_lossy(bytes.get(..error.valid_up_to()).unwrap_or_default());
-        let line = good.matches('\n').count() + 1;
-        let column = good.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        PolicyError::NotUtf8 {
-            at: place(source, small(line), small(column)),
-        }
+    std::str::from_utf8(bytes).map_err(|error| PolicyError::NotUtf8 {
+        at: after(source, bytes, error.valid_up_to()),
     })
+}
+
+/// Where the part ends that would still be read.
+fn too_large(source: &Source, bytes: &[u8]) -> PolicyError {
+    PolicyError::TooLarge {
+        at: after(source, bytes, MAX_BYTES),
+    }
+}
+
+/// The place of what follows the first `count` bytes.
+fn after(source: &Source, bytes: &[u8], count: usize) -> Origin {
+    let good = String::from_utf8_lossy(bytes.get(..count).unwrap_or_default());
+    let line = good.matches('\n').count() + 1;
+    let column = good.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    place(source, small(line), small(column))
 }
 
 fn in_our_words(source: &Source, error: &ScanError) -> PolicyError {

@@ -155,7 +155,9 @@ fn more_than_a_mebibyte_is_an_error_and_a_mebibyte_is_read() {
     let text = format!("a: b\n#{}", "x".repeat(MAX_BYTES - 6));
     assert_eq!(text.len(), MAX_BYTES);
     assert!(read(&file(), &text).is_ok());
-    assert!(matches!(fails(&format!("{text}y")), PolicyError::TooLarge { .. }));
+    let error = fails(&format!("{text}y"));
+    assert!(matches!(error, PolicyError::TooLarge { .. }));
+    assert_eq!((error.origin().line, error.origin().column), (1, small(text.len()) + 1));
 }
 
 #[test]

@@ -94,6 +94,13 @@ claims! {
         assert!(seen.stderr.contains("plain`"), "{}", seen.stderr);
     }
 
+    fn a_file_with_a_slash_behind_it_is_no_directory(at) {
+        at.host("cp /bin/true ok");
+        let seen = at.seen(["run", "--", "./ok/"]);
+        assert_eq!((seen.status, seen.stdout.as_str()), (126, ""));
+        assert!(seen.stderr.contains("ok/` is not a directory"), "{}", seen.stderr);
+    }
+
     fn a_directory_as_command_gives_126(at) {
         let project = text(&at.project());
         let seen = at.seen(["run", "--policy", "restricted", "--", &project]);

@@ -5,6 +5,23 @@ use std::fs;
 use crate::claims::claims;
 
 claims! {
+    fn a_further_grant_takes_no_socket_away(at) {
+        at.host("mkdir @OUT/so");
+        let path = at.world.path("@OUT/so/sock");
+        let _listener = std::os::unix::net::UnixListener::bind(&path).expect("listen");
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o666)).expect("open it");
+        let connects = |flags: &[&str]| {
+            let connect = "import socket; socket.socket(socket.AF_UNIX).connect('@OUT/so/sock'); print('connected')";
+            let words = [&["run"], flags, &["--", "python3", "-c", connect]].concat();
+            at.seen(words).stdout == "connected\n"
+        };
+        assert!(connects(&["--read", "@OUT/so/sock"]));
+        assert!(connects(&["--read", "@OUT/so", "--read", "@OUT/so/sock"]));
+        assert!(connects(&["--write", "@OUT/so", "--write", "@OUT/so/sock"]));
+        assert!(!connects(&["--read", "@OUT/so"]));
+        assert!(!connects(&["--write", "@OUT/so"]));
+    }
+
     fn read_grants_a_directory_for_reading_only(at) {
         at.world.file("@OUT/data/file", "granted\n");
         at.world.file("@OUT/other", "not granted\n");
@@ -113,8 +130,13 @@ claims! {
         at.world.file("@PROJECT/big.yml", &format!("# {}\n", "x".repeat(1_100_000)));
         assert_eq!(
             told(&["policy", "show", "./big.yml"]),
-            "glee-supervisor: ./big.yml: error: the file is larger than 1 MiB, and no more is read\n\
-             hint: keep only the policy in this file\n",
+            format!(
+                "glee-supervisor: ./big.yml:1:1048577: error: the file is larger than 1 MiB, and no more is read\n\
+                 1 | {}\n  | {}^\n\
+                 hint: keep only the policy in this file\n",
+                "x".repeat(61),
+                " ".repeat(60),
+            ),
         );
     }
 

@@ -53,6 +53,16 @@ claims! {
         assert!(!at.world.path("@OUT/no").exists(), "the home was made on the host");
     }
 
+    fn nothing_is_kept_in_a_home_that_does_not_exist(at) {
+        // Root keeps it in a place of the machine's then, which is not for a test to fill.
+        if at.world.caller() == glee_tests::Caller::User {
+            let seen = at.shell("restricted", "echo ran").env("HOME", "@OUT/no/home").without_env("XDG_STATE_HOME").go();
+            assert_eq!((seen.code(), seen.out().as_str()), (Some(0), "ran\n"), "{}", seen.err());
+            assert!(seen.err().contains("HOME not to a directory that is there"), "{}", seen.err());
+        }
+        assert!(!at.world.path("@OUT/no").exists(), "the home was made on the host");
+    }
+
     fn home_that_does_not_exist_is_still_private_and_writable(at) {
         let seen = at.shell("restricted", "cd && pwd -P && echo x > y && ls").env("HOME", "@OUT/absent").go();
         let expected = format!("{}/absent\ny\n", text(&at.world.outside()));

@@ -78,6 +78,24 @@ claims! {
         assert!(seen.stdout.contains("to allow it: fs.write: [\"file\"]"), "{}", seen.stdout);
     }
 
+    fn a_configuration_that_is_named_as_the_policy_may_have_other_sections(at) {
+        let text = "subagents:\n  max_concurrent: 2\nsecurity:\n  subagent_permissions: {extends: restricted, fs: {write: [out]}}\n";
+        at.world.file("@PROJECT/.glee/config.yml", text);
+        at.world.dir("@PROJECT/out");
+        assert_eq!(at.run(".glee/config.yml", "echo x > out/file").whole(), (0, "", ""));
+        at.world.file("@PROJECT/.glee/config.yml", "subagents:\n  max_concurrent: 2\n");
+        at.is_refused(&["run", "--policy", ".glee/config.yml", "--", "echo", "ran"], &["no `security.subagent_permissions` in it"]);
+    }
+
+    fn a_leading_exclamation_mark_in_a_deny_is_no_negation(at) {
+        at.world.file("@PROJECT/policy.yml", "extends: restricted\nfs:\n  deny: [\"!sub/.env\"]\n");
+        let words = ["policy.yml:3:", "begins with a `!`", "`./!name` is a file of that name"];
+        at.is_refused(&["run", "--policy", "policy.yml", "--", "echo", "ran"], &words);
+        at.world.file("@PROJECT/policy.yml", "extends: restricted\nfs:\n  deny: [\"./!file\"]\n");
+        at.world.file("@PROJECT/!file", "content\n");
+        assert_eq!(at.run("./policy.yml", "cat './!file' 2> /dev/null || echo hidden").whole(), (0, "hidden\n", ""));
+    }
+
     fn policy_check_passes_a_good_file(at) {
         let good = "extends: restricted\nfs: {read: [\".\"], write: [\"out\"], deny: [\"**/.env\"]}\nnetwork: false\n\
             env: {allow: [\"PATH\", \"LC_*\"], set: {A: b}}\nmax_runtime_mins: 0.5\nlimits: {pids: 64}\n";

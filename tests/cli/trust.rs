@@ -68,6 +68,17 @@ claims! {
         assert!(writes(at), "the trusted text counts again when it is back");
     }
 
+    fn a_profile_that_changed_below_a_trusted_configuration_is_the_one_that_is_named(at) {
+        at.world.file("@PROJECT/.glee/policies/base.yml", "extends: restricted\nfs: {write: [out]}\n");
+        at.world.file("@PROJECT/.glee/config.yml", "security:\n  subagent_permissions:\n    extends: base\n");
+        at.world.dir("@PROJECT/out");
+        succeeds(at, &["trust", "--yes"]);
+        at.world.file("@PROJECT/.glee/policies/base.yml", "extends: restricted\nfs: {write: [out, .]}\n");
+        let seen = at.seen(["run", "--", "true"]);
+        let said = at.world.fill("extends `@PROJECT/.glee/policies/base.yml` of the project, which has changed since it was trusted");
+        assert!(seen.stderr.contains(&said), "{}", seen.stderr);
+    }
+
     fn a_configuration_that_is_a_link_out_of_the_project_is_refused_and_nothing_of_it_is_shown(at) {
         at.host("mkdir -p @HOME/own && echo 'token: SECRET-WORDS' > @HOME/own/notes.yml");
         for (make, ask) in [

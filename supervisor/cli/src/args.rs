@@ -284,7 +284,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         seconds += number * factor;
         rest = after;
     }
-    if !(seconds > 0.0 && seconds <= MOST) {
+    if !(0.001..=MOST).contains(&seconds) {
         return Err(format!("`{text}` is not a time between 1ms and a year"));
     }
     Ok(Duration::from_secs_f64(seconds))
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(read("1h30m"), Some(Duration::from_secs(5400)));
         assert_eq!(read("250ms"), Some(Duration::from_millis(250)));
         for wrong in [
-            "", "s", "1x", "-1s", "0", "0s", "1h30", "nan", "1e9s", "99999d", "1..2s",
+            "", "s", "1x", "-1s", "0", "0s", "1h30", "nan", "1e9s", "99999d", "1..2s", "0.0001s",
         ] {
             assert_eq!(read(wrong), None, "{wrong}");
         }

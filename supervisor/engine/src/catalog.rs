@@ -180,7 +180,7 @@ pub fn check(file: &Path, scene: &Scene) -> Result<Sound, Vec<Fault>> {
 }
 
 /// The project whose configuration this file is.
-fn config_of(file: &Path) -> Option<PathBuf> {
+pub(crate) fn config_of(file: &Path) -> Option<PathBuf> {
     let absolute = std::env::current_dir().ok()?.join(file);
     // The directory is looked at, not the file: a linked configuration still belongs to the project it lies in.
     let dir = walk(absolute.parent()?).path;

@@ -41,7 +41,9 @@ impl KeyName {
 
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    #[error("there is no place for keys: neither XDG_STATE_HOME nor HOME is set to an absolute path")]
+    #[error(
+        "there is no place for keys: XDG_STATE_HOME is not set to an absolute path, and HOME not to a directory that is there"
+    )]
     NoPlace,
     #[error("cannot use the key `{}`: {error}", .path.display())]
     Io { path: PathBuf, error: io::Error },

@@ -12,6 +12,7 @@ use glee_policy::{
     Flags, Origin, Policy, PolicyError, ResolvedPolicy, Source, exceeds, narrow, widen, widen_workspace,
 };
 
+use crate::catalog::config_of;
 use crate::library::{Owner, Profiles, digest, read_own, read_policy};
 use crate::project::Scene;
 use crate::settings::{self, SettingsError};
@@ -33,6 +34,8 @@ pub enum SelectError {
     Unreadable { path: PathBuf, error: std::io::Error },
     #[error("`{}` is not read: the configuration is `{CONFIG}`", .path.display())]
     OtherName { path: PathBuf },
+    #[error("`{}` has no policy: there is no `security.subagent_permissions` in it", .path.display())]
+    NoPolicy { path: PathBuf },
     #[error(transparent)]
     Trust(#[from] TrustError),
 }
@@ -75,7 +78,7 @@ pub struct Selected {
     pub withheld: Vec<Excess>,
     pub standing: Option<Standing>,
     /// The project's files whose trust decided, if the policy itself is not one of them: a person's own policy that
-    /// extends a profile of the project.
+    /// extends a profile of the project, or a trusted one of the project whose profile has changed.
     pub extended: Vec<PathBuf>,
 }
 
@@ -153,7 +156,15 @@ pub fn select(name: Option<&str>, scene: &Scene) -> Result<Selected, SelectError
                 error,
             })?;
             let source = Source::File(name.into());
-            let policy = glee_policy::parse_bytes(&source, &bytes)?;
+            let policy = match config_of(&path) {
+                // A configuration has other sections besides its policy.
+                Some(_) => {
+                    settings::read(&source, &bytes)?;
+                    let own = glee_policy::parse_project_config(&source, &bytes)?;
+                    own.ok_or_else(|| SelectError::NoPolicy { path: path.clone() })?
+                }
+                None => glee_policy::parse_bytes(&source, &bytes)?,
+            };
             own(scene, |library| {
                 Ok(glee_policy::resolve(&policy, library, &scene.host())?)
             })
@@ -226,7 +237,15 @@ fn own(
 }
 
 fn judge(project: ProjectPolicy, scene: &Scene) -> Result<Selected, SelectError> {
-    weigh(project.asked, &project.files, scene)
+    let mut selected = weigh(project.asked, &project.files, scene)?;
+    if selected.standing == Some(Standing::Changed) {
+        // The file itself may be as it was trusted, and what it extends not.
+        let changed = trust::changed(&project.files)?;
+        if !changed.contains(&project.file) {
+            selected.extended = changed;
+        }
+    }
+    Ok(selected)
 }
 
 /// A project's policy counts in full if it is trusted, else only as far as it narrows `restricted`.

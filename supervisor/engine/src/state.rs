@@ -30,6 +30,6 @@ pub fn of_project(project: &Path) -> io::Result<Folder> {
 fn nowhere() -> io::Error {
     io::Error::new(
         io::ErrorKind::NotFound,
-        "there is no place for it: neither XDG_STATE_HOME nor HOME is set to an absolute path",
+        "there is no place for it: XDG_STATE_HOME is not set to an absolute path, and HOME not to a directory that is there",
     )
 }

@@ -101,6 +101,13 @@ pub fn standing(files: &Files) -> Result<Standing, TrustError> {
     })
 }
 
+/// Those of the files that are not as they were trusted.
+pub(crate) fn changed(files: &Files) -> Result<Vec<PathBuf>, TrustError> {
+    let store = load(&store_path()?)?;
+    let other = |(file, now): &(&PathBuf, &String)| store.trusted.get(&key(file)) != Some(*now);
+    Ok(files.iter().filter(other).map(|(file, _)| file.clone()).collect())
+}
+
 /// Remembers the files as they are now.
 pub fn trust(files: &Files) -> Result<(), TrustError> {
     change(|store| {

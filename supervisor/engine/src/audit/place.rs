@@ -19,7 +19,9 @@ const SYSTEM: &str = "/var/lib/glee";
 
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
-    #[error("there is no place for it: neither XDG_STATE_HOME nor HOME is set to an absolute path")]
+    #[error(
+        "there is no place for it: XDG_STATE_HOME is not set to an absolute path, and HOME not to a directory that is there"
+    )]
     Nowhere,
     #[error("cannot use `{}`: {error}", .path.display())]
     Io { path: PathBuf, error: io::Error },
@@ -53,14 +55,16 @@ impl PlaceError {
     }
 }
 
-/// `$XDG_STATE_HOME/glee`, else `~/.local/state/glee`; for root without a home of its own `/var/lib/glee`.
+/// `$XDG_STATE_HOME/glee`, else `~/.local/state/glee` if that home is there; for root without a home of its own `/var/lib/glee`.
 ///
 /// Root with another user's HOME (`sudo`) would leave files there that the user could not write afterwards.
 #[must_use]
 pub fn state_dir() -> Option<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let named = absolute("XDG_STATE_HOME").map(|base| (base.clone(), base));
-    let base = named.or_else(|| absolute("HOME").map(|home| (home.join(".local/state"), home)));
+    // A home that is not there is not ours to make.
+    let home = || absolute("HOME").filter(|home| home.is_dir());
+    let base = named.or_else(|| home().map(|home| (home.join(".local/state"), home)));
     let is_root = process::geteuid() == 0;
     match base {
         Some((base, owned)) if !is_root || is_roots(&owned) => Some(base.join("glee")),

@@ -71,7 +71,9 @@ pub enum WorktreeError {
     NoCommit { project: PathBuf, said: String },
     #[error("git cannot fill the worktree: {0}")]
     Checkout(String),
-    #[error("there is no place for a worktree: neither XDG_STATE_HOME nor HOME is set to an absolute path")]
+    #[error(
+        "there is no place for a worktree: XDG_STATE_HOME is not set to an absolute path, and HOME not to a directory that is there"
+    )]
     Nowhere,
     #[error("cannot make the worktree: `{}`: {error}", .at.display())]
     Make { at: PathBuf, error: io::Error },

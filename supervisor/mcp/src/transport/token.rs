@@ -26,7 +26,9 @@ impl fmt::Debug for Token {
 
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    #[error("there is no place for the token: neither XDG_STATE_HOME nor HOME is set to an absolute path")]
+    #[error(
+        "there is no place for the token: XDG_STATE_HOME is not set to an absolute path, and HOME not to a directory that is there"
+    )]
     Nowhere,
     #[error("cannot use `{}`: {error}", .path.display())]
     Io { path: PathBuf, error: io::Error },

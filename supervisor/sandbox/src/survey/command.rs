@@ -40,6 +40,8 @@ pub enum NotFound {
     NotExecutable { path: PathBuf },
     #[error("`{}` is a directory", .path.display())]
     Directory { path: PathBuf },
+    #[error("`{}/` is not a directory: without the slash it is a file", .path.display())]
+    NotADirectory { path: PathBuf },
     #[error("the interpreter `{}` of `{}` is not there", .interpreter.display(), .path.display())]
     NoInterpreter { path: PathBuf, interpreter: PathBuf },
 }
@@ -50,7 +52,7 @@ impl NotFound {
     pub fn exit_status(&self) -> i32 {
         match self {
             Self::Absent { .. } | Self::NoInterpreter { .. } => 127,
-            Self::NotExecutable { .. } | Self::Directory { .. } => 126,
+            Self::NotExecutable { .. } | Self::Directory { .. } | Self::NotADirectory { .. } => 126,
         }
     }
 }
@@ -88,7 +90,7 @@ fn locate(name: &OsStr, cwd: &Path, path: Option<&OsStr>) -> Result<PathBuf, Not
     if name.as_bytes().contains(&b'/') {
         let full = tidy(&cwd.join(name));
         if name.as_bytes().ends_with(b"/") && full.is_file() {
-            return Err(NotFound::NotExecutable { path: full });
+            return Err(NotFound::NotADirectory { path: full });
         }
         return check(&full).and_then(|ok| if ok { Ok(full) } else { Err(absent()) });
     }

@@ -242,12 +242,8 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     let sockets = seen.sockets.into_iter().filter(is_foreign);
     // Where the command may write, a pipe is a file like any other.
     let is_writable = |path: &PathBuf| trees.iter().any(|tree| path.starts_with(tree));
-    let is_named = |path: &PathBuf| policy.grants.iter().any(|grant| grant.path.as_path() == path);
-    let pipes = seen
-        .pipes
-        .into_iter()
-        .filter(|path| !is_writable(path) && !is_named(path));
-    let sockets = sockets.chain(pipes).collect();
+    let pipes = seen.pipes.into_iter().filter(|path| !is_writable(path));
+    let sockets = sockets.chain(pipes).filter(|path| !policy.names(path)).collect();
     secrets::find([&project, setting.cwd], &homes, &cover, &mut denied);
     for of_ours in [secrets::of_ours, secrets::keys] {
         let hidden = setting.state.and_then(|state| of_ours(state, policy, &shown));
