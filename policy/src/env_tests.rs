@@ -135,10 +135,38 @@ fn the_injection_list_holds_where_tools_look_for_their_parts() {
         "PLTCOLLECTS",
         "GHC_ENVIRONMENT",
         "NODE_COMPILE_CACHE",
+        "IRBRC",
+        "CONFIG_SITE",
+        "CONFIG_SHELL",
+        "JDK_JAVAC_OPTIONS",
+        "HARNESS_PERL_SWITCHES",
+        "CCACHE_COMPILERCHECK",
+        "HGMERGE",
+        "GITPERLLIB",
+        "LUAROCKS_CONFIG_5_4",
+        "INTEL_LIBITTNOTIFY64",
+        "__EGL_VENDOR_LIBRARY_FILENAMES",
+        "pnpm_config_script_shell",
+        "CARGO_REGISTRY_GLOBAL_CREDENTIAL_PROVIDERS",
+        "CMAKE_CXX_LINKER_LAUNCHER",
+        "PYENV_HOOK_PATH",
     ] {
         assert!(is_injection(name.as_bytes()), "{name}");
     }
-    for name in ["GEM_HOME", "DOTNET_ROOT", "NODE_ENV", "MONOREPO", "JULIA_NUM_THREADS"] {
+    // They say where a language's own parts lie, as `JAVA_HOME` does, or choose a compiler.
+    for name in [
+        "GEM_HOME",
+        "DOTNET_ROOT",
+        "NODE_ENV",
+        "MONOREPO",
+        "JULIA_NUM_THREADS",
+        "CC",
+        "CFLAGS",
+        "PNPM_HOME",
+        "KUBECONFIG",
+        "GH_TOKEN",
+        "CARGO_TERM_COLOR",
+    ] {
         assert!(!is_injection(name.as_bytes()), "{name}");
     }
 }

@@ -3,6 +3,9 @@
 //! Pure data. They never pass into a sandbox, even where a policy allows them, and no policy and no flag may set them.
 //! Sources: glibc's `unsecvars.h`, sudo's list of bad variables, KERNEL-FACTS 7, and the manuals of the tools named.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use crate::injection_tools as tools;
 
 /// By exact name, by group. The order within a group has no meaning.
@@ -218,13 +221,14 @@ const PREFIXES: &[&str] = &[
     "LUA_CPATH",
     "CARGO_ALIAS_",
     "CARGO_BUILD_",
+    "CARGO_CREDENTIAL_ALIAS_",
     "CORECLR_",
     "COR_",
     "KRB5_CONFIG",
 ];
 
-/// By how the name starts, whatever its case: npm reads them so.
-const PREFIXES_ANY_CASE: &[&str] = &["npm_config_"];
+/// By how the name starts, whatever its case: npm and pnpm read them so.
+const PREFIXES_ANY_CASE: &[&str] = &["npm_config_", "pnpm_config_"];
 
 /// By how the name starts and ends.
 const PAIRS: &[(&str, &str)] = &[
@@ -233,8 +237,21 @@ const PAIRS: &[(&str, &str)] = &[
     ("CARGO_", "_RUSTFLAGS"),
     ("CARGO_", "_RUSTDOCFLAGS"),
     ("CARGO_", "_CREDENTIAL_PROVIDER"),
+    ("CARGO_", "_CREDENTIAL_PROVIDERS"),
     ("CMAKE_", "_COMPILER_LAUNCHER"),
+    ("CMAKE_", "_LINKER_LAUNCHER"),
 ];
+
+/// Both lists of exact names. There are many, and a policy asks for each of its own.
+static KNOWN: LazyLock<HashSet<&[u8]>> = LazyLock::new(|| {
+    let tools = tools::NAMES.iter().flat_map(|line| line.split(' '));
+    EXACT
+        .iter()
+        .flat_map(|group| group.iter().copied())
+        .chain(tools)
+        .map(str::as_bytes)
+        .collect()
+});
 
 fn prefixes() -> impl Iterator<Item = &'static str> {
     PREFIXES.iter().chain(tools::PREFIXES).copied()
@@ -243,13 +260,7 @@ fn prefixes() -> impl Iterator<Item = &'static str> {
 /// Does a variable of this name make programs load or run code?
 #[must_use]
 pub fn is_injection(name: &[u8]) -> bool {
-    EXACT
-        .iter()
-        .any(|group| group.iter().any(|known| known.as_bytes() == name))
-        || tools::NAMES
-            .iter()
-            .flat_map(|line| line.split(' '))
-            .any(|known| known.as_bytes() == name)
+    KNOWN.contains(name)
         || prefixes().any(|prefix| name.starts_with(prefix.as_bytes()))
         || tools::SUFFIXES.iter().any(|suffix| name.ends_with(suffix.as_bytes()))
         || PREFIXES_ANY_CASE.iter().any(|prefix| {

@@ -37,6 +37,35 @@ claims! {
         assert_eq!((seen.code(), seen.out().as_str()), (Some(125), ""), "{}", seen.err());
         assert!(seen.err().contains("is not mapped in this user namespace"), "{}", seen.err());
         assert!(!seen.err().contains("run as root"), "{}", seen.err());
+        assert!(seen.err().contains("`unshare -c`"), "{}", seen.err());
+        // Which is true of a user.
+        if at.world.caller() == Caller::User {
+            let seen = at.call(run).through(["unshare", "--user", "--map-current-user"]).go();
+            assert_eq!((seen.code(), seen.out().as_str()), (Some(0), "started\n"), "{}", seen.err());
+        }
+    }
+
+    fn under_what_the_caller_is_in_already_it_is_said_what_stands_in_the_way(at) {
+        // A filter with a listener, which stays open; a Landlock domain without a right to make pipes.
+        let listened = "allow = ctypes.create_string_buffer(struct.pack('HBBI', 6, 0, 0, 0x7fff0000))
+call = {'x86_64': 317, 'aarch64': 277}[os.uname().machine]
+f = libc.syscall(call, 1, 8, struct.pack('HxxxxxxQ', 1, ctypes.addressof(allow)))
+os.set_inheritable(f, True)";
+        let within = "f = libc.syscall(444, struct.pack('Q', 1 << 11), 8, 0)
+assert libc.syscall(446, f, 0) == 0";
+        for (enter, step, hint) in [
+            (listened, "step `seccomp` failed", "allows one listener"),
+            (within, "`attach private space` failed", "Landlock domain"),
+        ] {
+            let enter = format!("import ctypes, os, struct, sys
+libc = ctypes.CDLL(None); libc.prctl(38, 1, 0, 0, 0)
+{enter}
+os.execv(sys.argv[1], sys.argv[1:])");
+            let run = ["run", "--policy", "restricted", "--", "echo", "started"];
+            let seen = at.call(run).through(["python3", "-c", &enter]).go();
+            assert_eq!((seen.code(), seen.out().as_str()), (Some(125), ""), "{}", seen.err());
+            assert!(seen.err().contains(step) && seen.err().contains(hint), "{}", seen.err());
+        }
     }
 
     fn without_a_home_it_is_said_what_to_set(at) {

@@ -153,6 +153,24 @@ t.see('ready'); t.type('x'); t.type('\\x1b[A'); print(t.end(), t.lines().split('
 ", "0 x $'\\E[A'\n");
     }
 
+    fn a_killed_supervisor_leaves_the_terminal_its_modes_unless_somebody_else_has_set_others(at) {
+        at_a_terminal(at, &[], "
+for policy in 'workspace', 'restricted':
+    run = shlex.join([policy if word == 'workspace' else word for word in RUN] + ['sh', '-c', 'echo rea\"\"dy; exec sleep 60'])
+    for others in False, True:
+        t = Terminal.shell(DASH); wanted = t.modes()
+        t.type(run + '\\n'); t.see('ready'); time.sleep(0.3)
+        taken = t.modes() != wanted
+        if others: wanted[3] ^= termios.ECHONL; termios.tcsetattr(t.fd, termios.TCSANOW, wanted)
+        os.kill(os.tcgetpgrp(t.fd), 9)
+        end = time.monotonic() + 5
+        while t.modes() != wanted and time.monotonic() < end: time.sleep(0.05)
+        time.sleep(0.3)
+        print(taken, t.modes() == wanted)
+        t.type('exit\\n'); t.end()
+", "True True\nTrue True\nTrue True\nTrue True\n");
+    }
+
     fn the_modes_of_the_callers_terminal_are_as_before(at) {
         at_a_terminal(at, &["--timeout", "20s"], "
 t = Terminal.shell(DASH); before = t.modes()

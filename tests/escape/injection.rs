@@ -93,6 +93,14 @@ claims! {
     options_of_valgrind_do_not_pass_by_star => holding("VALGRIND_OPTS")
         .yaml("extends: restricted\nenv: {allow: ['VALGRIND_*']}\n"),
     gem_path_does_not_pass_by_policy => by_policy!("GEM_PATH"),
+    start_of_irb_does_not_pass_by_flag => by_flag!("IRBRC"),
+    site_of_configure_does_not_pass_by_policy => by_policy!("CONFIG_SITE"),
+    options_of_javac_do_not_pass_by_flag => by_flag!("JDK_JAVAC_OPTIONS"),
+    switches_of_perl_tests_do_not_pass_by_flag => by_flag!("HARNESS_PERL_SWITCHES"),
+    check_of_ccache_does_not_pass_by_policy => by_policy!("CCACHE_COMPILERCHECK"),
+    merge_program_of_mercurial_does_not_pass_by_flag => by_flag!("HGMERGE"),
+    vendor_library_of_egl_does_not_pass_by_star => holding("__EGL_VENDOR_LIBRARY_DIRS")
+        .yaml("extends: restricted\nenv: {allow: ['__EGL_*']}\n"),
     rustc_wrapper_does_not_pass_by_flag => by_flag!("RUSTC_WRAPPER"),
     npm_configuration_does_not_pass_by_star => holding("npm_config_script_shell")
         .yaml("extends: restricted\nenv: {allow: ['npm_config_*']}\n"),

@@ -1,12 +1,13 @@
 //! A small process outside the sandbox that cleans up if the supervisor is killed.
 //!
 //! It sleeps on a socket. Dismissed, it just ends; if the socket closes without a word, the supervisor is dead: init has ended
-//! the tree by then or is about to, and the janitor removes what only someone outside can: cgroups and placeholders.
+//! the tree by then or is about to, and the janitor removes what only someone outside can: cgroups and placeholders. The caller's
+//! terminal gets its modes back.
 
 use std::cell::OnceCell;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -21,6 +22,7 @@ use crate::plan::{Containment, Records, SandboxPlan};
 use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Pid, Side};
 use crate::sys::socket::Wait;
+use crate::sys::term::{self, Modes};
 use crate::sys::{fd, socket};
 use crate::workspace::Layer;
 
@@ -37,6 +39,8 @@ pub(super) struct Janitor<'a> {
     plan: &'a SandboxPlan,
     since: Since,
     places: &'a Places,
+    /// Which of 0, 1 and 2 are terminals.
+    terminals: [bool; 3],
     hired: OnceCell<Hired>,
 }
 
@@ -48,12 +52,19 @@ struct Hired {
 }
 
 impl<'a> Janitor<'a> {
-    pub(super) fn new(facts: &'a Facts, plan: &'a SandboxPlan, since: Since, places: &'a Places) -> Self {
+    pub(super) fn new(
+        facts: &'a Facts,
+        plan: &'a SandboxPlan,
+        since: Since,
+        places: &'a Places,
+        terminals: [bool; 3],
+    ) -> Self {
         Self {
             facts,
             plan,
             since,
             places,
+            terminals,
             hired: OnceCell::new(),
         }
     }
@@ -69,7 +80,12 @@ impl<'a> Janitor<'a> {
         let named = |error| LaunchError::step("janitor", error);
         let leaves_names = !self.plan.placeholders.is_empty() || !self.plan.git.trees.is_empty();
         let leaves_audit = self.plan.records == Records::Take;
-        let leaves = leaves_audit || leaves_names || setids::concerns(self.plan) || cgroup::may_create(self.facts);
+        let [leaves_modes, ..] = self.terminals;
+        let leaves = leaves_audit
+            || leaves_modes
+            || leaves_names
+            || setids::concerns(self.plan)
+            || cgroup::may_create(self.facts);
         if !leaves || self.hired.get().is_some() {
             return Ok(());
         }
@@ -123,6 +139,19 @@ impl<'a> Janitor<'a> {
     /// names that it finds missing: it must be done before placeholders are removed.
     pub(super) fn entrust_carrier(&self, carrier: &OwnedFd) -> io::Result<()> {
         self.tell(b"c", Some(carrier))
+    }
+
+    /// Hands over the caller's terminal, which is about to have modes of ours in place of its own.
+    pub(super) fn entrust_modes(&self, terminal: BorrowedFd<'_>, own: &Modes, ours: &Modes) -> io::Result<()> {
+        let word = [b"r".to_vec(), own.bytes(), ours.bytes()].concat();
+        self.hired.get().map_or(Ok(()), |hired| {
+            socket::send(hired.socket.as_fd(), &word, Some(terminal))
+        })
+    }
+
+    /// It has its own again.
+    pub(super) fn forget_modes(&self) -> io::Result<()> {
+        self.tell(b"r", None)
     }
 
     /// Everything is clean but for empty groups: those go last, while the janitor still takes down the mounts.
@@ -193,7 +222,8 @@ impl Janitor<'_> {
         // A session of our own: what is sent to the supervisor's group or terminal is not for us.
         let _ = process::setsid();
         let _ = process::set_name(c"glee-janitor");
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE] {
+        let of_a_terminal = [libc::SIGINT, libc::SIGHUP, libc::SIGQUIT, libc::SIGTTOU];
+        for signal in of_a_terminal.into_iter().chain([libc::SIGTERM, libc::SIGPIPE]) {
             event::ignore(signal);
         }
         keep_only(places.numbers().chain([socket.as_raw_fd()]));
@@ -203,7 +233,7 @@ impl Janitor<'_> {
             Containment::Landlock | Containment::Inherit => Ahead::default(),
         };
         let mut locks = Vec::new();
-        let (mut tree, mut mounts, mut carrier) = (None, None, None);
+        let (mut tree, mut mounts, mut carrier, mut terminal) = (None, None, None, None);
         loop {
             if mounts.is_some() && is_over(socket, tree.as_ref()) {
                 mounts = None;
@@ -213,10 +243,15 @@ impl Janitor<'_> {
                 Ok((word, Some(fd))) if word == b"t" => tree = Some(fd),
                 Ok((word, Some(fd))) if word == b"c" => carrier = Some(fd),
                 Ok((word, Some(fd))) if word == b"m" => mounts = Some(fd),
+                Ok((word, fd)) if word.starts_with(b"r") => terminal = fd.map(|fd| (fd, word)),
                 Ok((word, None)) if word == b"d" => process::exit_now(0),
                 // The supervisor is dead.
                 Ok(_) | Err(_) => break,
             }
+        }
+        if let Some((terminal, word)) = terminal {
+            // First: somebody sits there.
+            give_back(&terminal, word.get(1..).unwrap_or_default());
         }
         // Init ends with the supervisor, and its handle tells when all of the tree has. Removing a placeholder uncovers its
         // name for whoever is left inside, so everybody must be gone first. Without a handle nothing was started.
@@ -257,6 +292,19 @@ impl Janitor<'_> {
             nested: &nested,
         };
         changes::after(self.plan, self.since, trees, None, Crew::Alone);
+    }
+}
+
+/// Puts a terminal's own modes back, if those in force are still the other half: nobody else has set any since then, such as a shell that
+/// saw the supervisor die. It is not our terminal, so the kernel lets us.
+fn give_back(terminal: &OwnedFd, modes: &[u8]) {
+    let (own, ours) = modes.split_at(modes.len() / 2);
+    if let Ok(now) = term::modes(terminal.as_fd())
+        && now.bytes() == ours
+        && let Some(own) = now.with_bytes(own)
+    {
+        // One that is gone has no modes.
+        let _ = term::set_modes_now(terminal.as_fd(), &own);
     }
 }
 

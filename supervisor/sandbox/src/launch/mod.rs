@@ -116,7 +116,7 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
     denials::records::put_back();
     let facts = cgroup::detect();
     let places = Places::hold(plan);
-    let janitor = Janitor::new(&facts, plan, since, &places);
+    let janitor = Janitor::new(&facts, plan, since, &places, terminals);
     if vessel.is_some() || janitor.is_needed_first() {
         janitor.hire()?;
     }

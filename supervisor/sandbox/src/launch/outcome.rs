@@ -165,7 +165,7 @@ impl LaunchError {
             Self::Namespaces { error } if error.raw_os_error() == Some(libc::ENOSYS) => Some(NESTED.to_owned()),
             Self::Namespaces { error } => Some(scarce(error).unwrap_or(USER_NAMESPACES).to_owned()),
             Self::Unmapped { .. } => Some(
-                "run it outside of that namespace (`unshare -r`, a container), or in one with more ids (`unshare -r --map-auto`)".to_owned(),
+                "run it outside of that namespace (`unshare -r`, a container), or in one that keeps your own id (`unshare -c`)".to_owned(),
             ),
             Self::Step { step, detail, error } => advice(step, detail, error),
             Self::Unprotected { error, .. } => {
@@ -199,17 +199,38 @@ user namespaces are refused on this machine. One of:
 
 const NESTED: &str = "this seems to be the inside of a sandbox already: one cannot be built in another";
 
+const NO_MOUNTS: &str = "\
+something refuses mounts to this program: the caller's own Landlock domain (another sandbox, a service manager's) or a security
+module. Run it outside of that; an ordinary user can choose `isolation: landlock` in the policy: weaker, and the report says what
+it does not give";
+
+const FOREIGN_MOUNTS: &str = "\
+root of a user namespace (`unshare -r`, a container) has no say over mounts and owners outside of it: run it outside, as the owner
+of the project, or in a namespace that keeps your own id (`unshare -c`)";
+
+const LISTENED: &str = "\
+somebody listens to this program's system calls already (a container manager, another sandbox), and the kernel allows one listener:
+run it outside of that";
+
 fn advice(step: &str, detail: &str, error: &io::Error) -> Option<String> {
     let refused = matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES));
     match step {
         "mounts" if refused && detail.starts_with("private space") => Some(USER_NAMESPACES.to_owned()),
+        "mounts" if refused && detail.starts_with("attach private space") => Some(NO_MOUNTS.to_owned()),
+        "mounts" if refused && detail.ends_with("(open_tree)") => Some(FOREIGN_MOUNTS.to_owned()),
         "id maps" | "setgroups" if refused => Some(USER_NAMESPACES.to_owned()),
         "mounts" if error.raw_os_error() == Some(libc::ELOOP) => {
             Some("a directory on the way became a symbolic link while the sandbox was being built".to_owned())
         }
         "mounts" if detail.contains("id-mapped") => {
-            Some("this filesystem cannot map owners: run as the owner of the project instead of root".to_owned())
+            let way = if refused {
+                FOREIGN_MOUNTS
+            } else {
+                "this filesystem cannot map owners: run as the owner of the project instead of root"
+            };
+            Some(way.to_owned())
         }
+        "seccomp" if error.raw_os_error() == Some(libc::EBUSY) => Some(LISTENED.to_owned()),
         _ if scarce(error).is_some() => scarce(error).map(str::to_owned),
         "janitor" if error.raw_os_error() == Some(libc::ENOSYS) => Some(NESTED.to_owned()),
         "landlock ruleset" | "landlock" => Some("needs Linux 5.13 with Landlock enabled (`lsm=landlock,…`)".to_owned()),

@@ -16,6 +16,7 @@ pub(super) use signals::signals;
 use super::Caller;
 use super::companion::Companion;
 use super::denials::{Denials, Refusals};
+use super::janitor::Janitor;
 use super::outcome::{LaunchError, Layers, Outcome};
 use super::porter::Lodge;
 use super::start::Child;
@@ -37,8 +38,9 @@ struct Supervisor<'a> {
     group: &'a Group,
     companion: Option<&'a Companion>,
     lodge: Lodge<'a>,
+    janitor: &'a Janitor<'a>,
     terminals: [bool; 3],
-    relay: Option<Relay>,
+    relay: Option<Relay<'a>>,
     table: &'a Table,
     /// What the filter asks on, until the listener takes over: when the command starts, or when it first asks.
     questions: Option<OwnedFd>,
@@ -105,6 +107,7 @@ pub(super) fn watch(
         group,
         companion: caller.companion,
         lodge: Lodge::new(caller.porter),
+        janitor: caller.janitor,
         terminals: caller.terminals,
         relay: None,
         table,
@@ -255,7 +258,7 @@ impl Supervisor<'_> {
                 self.failure.get_or_insert(LaunchError::Step { step, detail, error });
             }
             Report::NotExecuted { errno } => self.not_executed = Some(errno),
-            Report::Terminal(master) => self.relay = Some(Relay::new(master, self.terminals)?),
+            Report::Terminal(master) => self.relay = Some(Relay::new(master, self.terminals, self.janitor)?),
             Report::Doors(mut doors) => {
                 self.lodge.take(&self.plan.doors, &mut doors);
                 // Without a companion nobody opens them: what knocks is refused.

@@ -1,12 +1,13 @@
 //! The user's terminal and ours: bytes both ways, modes put back, window size carried over.
 //!
-//! INVARIANT: the modes of the user's terminal are restored on every way out, suspension included.
+//! INVARIANT: the modes of the user's terminal are restored on every way out, suspension included; if we are killed, by the janitor.
 //! INVARIANT: nobody waits for a terminal that takes nothing; what it has not taken holds up the command alone.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
+use super::janitor::Janitor;
 use crate::sys::event::{self, Want};
 use crate::sys::fd;
 use crate::sys::term::{self, Modes};
@@ -53,8 +54,9 @@ pub(super) fn modes(terminals: [bool; 3]) -> Option<term::Numbers> {
 }
 
 /// The relay between the user's terminal and the command's.
-#[derive(Debug)]
-pub(super) struct Relay {
+pub(super) struct Relay<'a> {
+    /// Puts the modes back if we cannot.
+    janitor: &'a Janitor<'a>,
     master: OwnedFd,
     /// Where the user types, if standard input is a terminal.
     input: Option<BorrowedFd<'static>>,
@@ -74,12 +76,13 @@ pub(super) struct Relay {
     closed: bool,
 }
 
-impl Relay {
-    pub(super) fn new(master: OwnedFd, terminals: [bool; 3]) -> io::Result<Self> {
+impl<'a> Relay<'a> {
+    pub(super) fn new(master: OwnedFd, terminals: [bool; 3], janitor: &'a Janitor<'a>) -> io::Result<Self> {
         fd::set_nonblocking(master.as_fd())?;
         let [input, ..] = terminals;
         let output = shown(terminals);
         let mut relay = Self {
+            janitor,
             master,
             input: input.then(|| fd::borrow(0)),
             output,
@@ -103,9 +106,13 @@ impl Relay {
         };
         if self.saved.is_none()
             && let Ok(modes) = term::modes(input)
-            && term::set_modes(input, &self.taken(&modes)).is_ok()
         {
-            self.saved = Some(modes);
+            let taken = self.taken(&modes);
+            // Whoever has been told too early finds other modes than ours. Without a janitor one more thing is left if we are killed.
+            let _ = self.janitor.entrust_modes(input, &modes, &taken);
+            if term::set_modes(input, &taken).is_ok() {
+                self.saved = Some(modes);
+            }
         }
     }
 
@@ -127,6 +134,7 @@ impl Relay {
         if let (Some(input), Some(modes)) = (self.input, self.saved.take()) {
             // A terminal that is gone has no modes to restore.
             let _ = term::set_modes(input, &modes);
+            let _ = self.janitor.forget_modes();
         }
     }
 
@@ -239,7 +247,7 @@ impl Relay {
     }
 }
 
-impl Drop for Relay {
+impl Drop for Relay<'_> {
     fn drop(&mut self) {
         self.detach();
     }

@@ -10,6 +10,32 @@ use super::{check, done};
 #[derive(Clone, Copy)]
 pub struct Modes(libc::termios);
 
+impl Modes {
+    /// What `raw` may change of them, for another process.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        let modes = &self.0;
+        let flags = [modes.c_iflag, modes.c_oflag, modes.c_cflag, modes.c_lflag];
+        let flags = flags.into_iter().flat_map(libc::tcflag_t::to_ne_bytes);
+        flags.chain(modes.c_cc).collect()
+    }
+
+    /// These modes with what such bytes say. `None` if they are not of modes.
+    #[must_use]
+    pub fn with_bytes(mut self, bytes: &[u8]) -> Option<Self> {
+        let (flags, keys) = bytes.as_chunks().0.split_at_checked(4)?;
+        let [input, output, control, local] = flags else {
+            return None;
+        };
+        let number = |bytes: &[u8; 4]| libc::tcflag_t::from_ne_bytes(*bytes);
+        let modes = &mut self.0;
+        (modes.c_iflag, modes.c_oflag) = (number(input), number(output));
+        (modes.c_cflag, modes.c_lflag) = (number(control), number(local));
+        modes.c_cc = keys.as_flattened().try_into().ok()?;
+        Some(self)
+    }
+}
+
 impl std::fmt::Debug for Modes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Modes")
@@ -50,6 +76,12 @@ pub fn modes(fd: BorrowedFd<'_>) -> io::Result<Modes> {
 pub fn set_modes(fd: BorrowedFd<'_>, modes: &Modes) -> io::Result<()> {
     // SAFETY: `modes` is a live reference to an initialised structure.
     done(unsafe { libc::tcsetattr(fd.as_raw_fd(), libc::TCSADRAIN, &raw const modes.0) })
+}
+
+/// As `set_modes`, without waiting until what was written is shown.
+pub fn set_modes_now(fd: BorrowedFd<'_>, modes: &Modes) -> io::Result<()> {
+    // SAFETY: `modes` is a live reference to an initialised structure.
+    done(unsafe { libc::tcsetattr(fd.as_raw_fd(), libc::TCSANOW, &raw const modes.0) })
 }
 
 /// Flags and keys of a terminal, for another process.
