@@ -2,6 +2,8 @@
 
 use glee_tests::{Attempt, Leak, attempt};
 
+use super::persist_worktree::worktree;
+
 fn denying(rule: &str) -> String {
     format!("extends: restricted\nfs: {{deny: ['{rule}']}}\n")
 }
@@ -17,6 +19,14 @@ fn refused(rule: &str) -> Attempt {
         .secret_at("@PROJECT/file")
         .yaml(&denying(rule))
         .refused()
+}
+
+/// The project is a linked worktree, and the secret lies in the git directory outside.
+fn in_git_outside(base: &str, rule: &str) -> Attempt {
+    attempt("cat @OUT/main/.git/info/a.pem", Leak::Secret)
+        .given(worktree)
+        .secret_at("@OUT/main/.git/info/a.pem")
+        .yaml(&format!("extends: {base}\nfs: {{deny: ['{rule}']}}\n"))
 }
 
 fn processors() -> Leak {
@@ -46,6 +56,31 @@ claims! {
         .secret_at("@OUT/a/secret").yaml("extends: restricted\nfs: {deny: ['@OUT']}\n")
         .flags(&["--read", "@OUT/a"]).refused(),
 
+    file_of_a_git_directory_outside_that_a_pattern_denies_is_not_readable => in_git_outside("workspace", "@OUT/main/.git/info/*.pem"),
+    file_of_a_git_directory_outside_that_a_pattern_above_denies_is_not_readable => in_git_outside("workspace", "@OUT/main/**/*.pem"),
+    file_of_a_git_directory_outside_that_a_far_pattern_denies_is_not_readable => in_git_outside("restricted", "@OUT/**/*.pem"),
+    directory_above_a_match_in_a_git_directory_outside_is_not_moved => attempt(
+        "mv @OUT/main/.git/refs/deep @OUT/main/.git/refs/x", Leak::Changed("@OUT/main/.git/refs/deep")).given(worktree)
+        .secret_at("@OUT/main/.git/refs/deep/a.pem").yaml("extends: workspace\nfs: {deny: ['@OUT/main/**/*.pem']}\n"),
+    denied_name_in_a_git_directory_outside_is_not_made => attempt("echo evil > @OUT/main/.git/info/absent",
+        Leak::Changed("@OUT/main/.git/info/absent")).given(worktree)
+        .yaml("extends: workspace\nfs: {deny: ['@OUT/main/.git/info/absent']}\n"),
+    denied_name_that_the_host_makes_in_a_git_directory_outside_is_hidden => attempt("cat @OUT/main/.git/info/late", Leak::Secret)
+        .given(worktree).secret_at("@OUT/secret")
+        .meanwhile(|w| { w.host_does("cp @OUT/secret @OUT/main/.git/info/late"); w.settle(); })
+        .yaml("extends: restricted\nfs: {deny: ['@OUT/main/.git/info/late']}\n"),
+    match_that_the_host_makes_in_a_git_directory_outside_is_hidden => attempt("cat @OUT/main/.git/info/late.pem", Leak::Secret)
+        .given(worktree).secret_at("@OUT/secret")
+        .meanwhile(|w| { w.host_does("cp @OUT/secret @OUT/main/.git/info/late.pem"); w.settle(); })
+        .yaml("extends: workspace\nfs: {deny: ['@OUT/main/**/*.pem']}\n"),
+    pattern_that_begins_above_every_home_is_kept => attempt("cat @OUT/a.key", Leak::Secret).secret_at("@OUT/a.key")
+        .yaml("extends: restricted\nfs: {read: ['.', '@OUT'], deny: ['/[rh]o*/**/a.key']}\n"),
+
+    deny_by_a_pattern_that_begins_above_the_system_is_refused => refused("/**/mime.types"),
+    deny_by_a_short_pattern_that_begins_above_the_system_is_refused => refused("/*/mime.types"),
+    deny_by_a_pattern_that_means_etc_is_refused => refused("/e*/mime.types"),
+    deny_of_etc_by_a_pattern_is_refused => refused("/et*"),
+    deny_by_a_pattern_that_means_proc_is_refused => refused("/p*/version"),
     deny_of_the_project_is_refused => refused("."),
     deny_of_a_parent_of_the_project_is_refused => refused(".."),
     deny_of_a_far_parent_of_the_project_is_refused => refused("@PROJECT/../.."),

@@ -4,7 +4,7 @@
 use glee_tests::{Attempt, Leak, World, attempt};
 
 /// The project becomes a worktree `wt` of the repository `@OUT/main`.
-fn worktree(w: &World) {
+pub(crate) fn worktree(w: &World) {
     w.dir("@OUT/main");
     w.git("@OUT/main", &["-c", "init.defaultBranch=main", "init", "-q"]);
     w.file("@OUT/main/tracked", "one\n");

@@ -12,7 +12,7 @@ use glee_policy::resolved::FsAccess;
 use super::deny;
 use super::trees::{Trees, idmap};
 use crate::plan::{Access, Identity, Kind, MountStep, Placeholder, PlaceholderKind, Response, Watch};
-use crate::survey::{Hidden, IslandState, Terrain, private_dirs};
+use crate::survey::{Hidden, IslandState, Shown, Terrain, private_dirs};
 
 /// Mounts on top of the trees, by path: parents first, and at one path in the order of the fields.
 #[derive(Debug, Default)]
@@ -168,7 +168,7 @@ pub(super) fn glee(terrain: &Terrain, cover: &Cover<'_>, covers: &mut Covers, tr
     );
 }
 
-pub(super) fn hidden(terrain: &Terrain, cover: &Cover<'_>, covers: &mut Covers, trees: &mut Trees) {
+pub(super) fn hidden(terrain: &Terrain, shown: &Shown<'_>, covers: &mut Covers, trees: &mut Trees) {
     let denied = deny::in_view(&terrain.hidden, &trees.steps);
     let top: Vec<PathBuf> = denied
         .iter()
@@ -188,7 +188,7 @@ pub(super) fn hidden(terrain: &Terrain, cover: &Cover<'_>, covers: &mut Covers, 
                 if !top.iter().any(|above| above != path && path.starts_with(above))
                     && deny::is_shown(path, &trees.steps)
                 {
-                    pin(path, cover, covers);
+                    pin(path, shown, covers);
                     covers.add(
                         MountStep::Hide {
                             at: path.clone(),
@@ -200,7 +200,7 @@ pub(super) fn hidden(terrain: &Terrain, cover: &Cover<'_>, covers: &mut Covers, 
             }
             Hidden::Absent { dir, name } => {
                 let at = dir.join(name);
-                pin(&at, cover, covers);
+                pin(&at, shown, covers);
                 placeholder(&at, PlaceholderKind::Socket, trees);
                 covers.add(MountStep::Protect { at: at.clone() }, &at);
             }
@@ -209,11 +209,10 @@ pub(super) fn hidden(terrain: &Terrain, cover: &Cover<'_>, covers: &mut Covers, 
 }
 
 /// Directories of a writable tree above a hidden name cannot be renamed: a new one would come without the cover.
-fn pin(path: &Path, cover: &Cover<'_>, covers: &mut Covers) {
-    let Some((FsAccess::ReadWrite, grant)) = cover.at(path) else {
+fn pin(path: &Path, shown: &Shown<'_>, covers: &mut Covers) {
+    let Some((FsAccess::ReadWrite, top)) = shown.at(path) else {
         return;
     };
-    let top = grant.path.as_path();
     for dir in path
         .ancestors()
         .skip(1)

@@ -99,7 +99,9 @@ impl Ledger<'_> {
                     Some("inside what is granted; later matches when they appear"),
                 ),
                 (DenyTarget::Literal(path), _)
-                    if plan.mounts.iter().any(covered) || cover.access(path.as_path()).is_some() =>
+                    if plan.mounts.iter().any(covered)
+                        || cover.access(path.as_path()).is_some()
+                        || plan.watches.iter().any(|watch| watch.path == path.as_path()) =>
                 {
                     (&["mount over it"], None)
                 }

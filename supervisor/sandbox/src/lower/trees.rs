@@ -11,7 +11,7 @@ use super::covers::{Covers, glee, hidden, islands};
 use super::{Request, base};
 use crate::plan::{Access, IdMap, Identity, KeptDir, Kind, MadeFile, MountStep, Placeholder, Watch, Workspace};
 use crate::seccomp::Observe;
-use crate::survey::{GitDir, Node, Place, Terrain, is_own, private_dirs};
+use crate::survey::{GitDir, Node, Place, Shown, Terrain, is_own, private_dirs};
 
 /// Directories of the system: their owners are not mapped to the sandbox's user, whatever is granted.
 const SYSTEM_DIRS: &[&str] = &[
@@ -75,7 +75,7 @@ pub(super) fn lower(policy: &ResolvedPolicy, terrain: &Terrain, identity: &Ident
     let mut covers = Covers::default();
     islands(terrain, identity, &mut covers, &mut trees);
     glee(terrain, &cover, &mut covers, &mut trees);
-    hidden(terrain, &cover, &mut covers, &mut trees);
+    hidden(terrain, &Shown::new(policy, &terrain.git), &mut covers, &mut trees);
     let covers = covers.into_steps(&mut trees);
     trees.steps.extend(covers);
     trees.watches.extend(terrain.watches.iter().cloned());

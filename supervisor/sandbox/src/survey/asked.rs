@@ -7,9 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf, absolute};
 
 use glee_policy::ResolvedPolicy;
-use glee_policy::grants::Cover;
 use glee_policy::resolved::{Isolation, Mode};
 
+use super::shown::Shown;
 use super::{Hidden, kind, links};
 use crate::plan::{Response, Watch};
 
@@ -38,13 +38,13 @@ pub(super) fn links_to(report: Option<&Path>) -> Vec<PathBuf> {
 }
 
 /// The key's file as a denied one, now and if the host replaces it.
-pub(super) fn key(file: Option<&Path>, policy: &ResolvedPolicy, cover: &Cover<'_>) -> Option<(Hidden, Watch)> {
+pub(super) fn key(file: Option<&Path>, policy: &ResolvedPolicy, shown: &Shown<'_>) -> Option<(Hidden, Watch)> {
     // The engine refuses it where nothing can be hidden.
     if policy.mode == Mode::Inherit || policy.isolation == Isolation::Landlock {
         return None;
     }
     let path = links::follow(&absolute(file?).ok()?).end?;
-    cover.access(&path)?;
+    shown.access(&path)?;
     let kind = kind(&fs::symlink_metadata(&path).ok()?);
     let hidden = Hidden::Present {
         path: path.clone(),

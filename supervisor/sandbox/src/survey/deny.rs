@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use glee_policy::ResolvedPolicy;
 use glee_policy::glob::Glob;
-use glee_policy::grants::Cover;
 use glee_policy::resolved::{DenyTarget, FsAccess};
 
 use super::search::{Looked, Search};
+use super::shown::Shown;
 use super::{Hidden, SurveyError, kind};
 use crate::launch::placeholders;
 use crate::plan::{GlobWatch, Response, Watch};
@@ -27,9 +27,8 @@ pub(super) struct Found {
 }
 
 /// `places`: where the command works, which no link of a pattern hides.
-pub(super) fn find(policy: &ResolvedPolicy, cover: &Cover<'_>, places: [&Path; 2]) -> Result<Found, SurveyError> {
-    let grants = policy.grants.iter().map(|grant| grant.path.as_path());
-    let granted: Vec<PathBuf> = grants.chain(places).map(Path::to_owned).collect();
+pub(super) fn find(policy: &ResolvedPolicy, shown: &Shown<'_>, places: [&Path; 2]) -> Result<Found, SurveyError> {
+    let granted: Vec<PathBuf> = shown.tops().chain(places).map(Path::to_owned).collect();
     let mut hidden = Vec::new();
     let mut globs = Vec::new();
     let mut later = Vec::new();
@@ -38,11 +37,11 @@ pub(super) fn find(policy: &ResolvedPolicy, cover: &Cover<'_>, places: [&Path; 2
         let clause = format!("fs.deny: {} ({})", deny.written, deny.origin);
         match &deny.target {
             DenyTarget::Literal(path) => {
-                match literal(path.as_path(), cover) {
+                match literal(path.as_path(), shown) {
                     Some(Hidden::Absent { dir, .. }) if !dir.is_dir() => in_the_way.push(dir),
                     found => hidden.extend(found),
                 }
-                if cover.access(path.as_path()).is_some() || in_system(path.as_path()) {
+                if shown.access(path.as_path()).is_some() || in_system(path.as_path()) {
                     let path = path.as_path().to_owned();
                     later.push(Watch {
                         path,
@@ -63,10 +62,10 @@ pub(super) fn find(policy: &ResolvedPolicy, cover: &Cover<'_>, places: [&Path; 2
                     base: base.as_path(),
                     granted: &granted,
                 };
-                for root in roots(base.as_path(), policy, cover) {
+                for root in roots(base.as_path(), shown) {
                     let relative = root.strip_prefix(base.as_path()).unwrap_or(Path::new(""));
                     if !relative.as_os_str().is_empty() && glob.covers(relative) {
-                        hidden.extend(literal(&root, cover));
+                        hidden.extend(literal(&root, shown));
                     } else {
                         search.look(&root, relative, &mut looked);
                     }
@@ -100,7 +99,7 @@ fn path_of(hidden: &Hidden) -> PathBuf {
     }
 }
 
-fn literal(path: &Path, cover: &Cover<'_>) -> Option<Hidden> {
+fn literal(path: &Path, shown: &Shown<'_>) -> Option<Hidden> {
     match placeholders::look(path) {
         placeholders::Found::Placeholder(_) => {
             return Some(Hidden::Absent {
@@ -123,7 +122,7 @@ fn literal(path: &Path, cover: &Cover<'_>) -> Option<Hidden> {
         name = dir.file_name()?.to_owned();
         dir = dir.parent()?;
     }
-    (cover.access(dir) == Some(FsAccess::ReadWrite)).then(|| Hidden::Absent {
+    (shown.access(dir) == Some(FsAccess::ReadWrite)).then(|| Hidden::Absent {
         dir: dir.to_owned(),
         name,
     })
@@ -137,15 +136,10 @@ fn in_system(path: &Path) -> bool {
 }
 
 /// Where a pattern can match something that the sandbox would see.
-fn roots(base: &Path, policy: &ResolvedPolicy, cover: &Cover<'_>) -> Vec<PathBuf> {
-    if cover.access(base).is_some() || in_system(base) {
+fn roots(base: &Path, shown: &Shown<'_>) -> Vec<PathBuf> {
+    if shown.access(base).is_some() || in_system(base) {
         return vec![base.to_owned()];
     }
-    policy
-        .grants
-        .iter()
-        .map(|g| g.path.as_path())
-        .filter(|p| p.starts_with(base))
-        .map(Path::to_owned)
-        .collect()
+    let below = shown.tops().filter(|top| top.starts_with(base));
+    below.map(Path::to_owned).collect()
 }

@@ -20,6 +20,7 @@ mod own_git;
 mod scan;
 pub(crate) mod search;
 mod secrets;
+mod shown;
 mod system;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,6 +39,7 @@ pub use git::GitDir;
 pub(crate) use git::{common_dir_of, git_dir_of};
 pub use islands::{Island, IslandState};
 pub use secrets::{OF_A_HOME, SECRETS};
+pub(crate) use shown::Shown;
 pub use system::{Entry, SystemPath};
 
 use crate::launch::placeholders;
@@ -231,7 +233,8 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         unprotected: &policy.unprotected,
     });
     let before = before::find(&trees, &here, &git, &seen, &islands, &policy.unprotected);
-    let mut denied = deny::find(policy, &cover, [&project, setting.cwd])?;
+    let shown = Shown::new(policy, &git);
+    let mut denied = deny::find(policy, &shown, [&project, setting.cwd])?;
     let sockets = seen.sockets.into_iter();
     let sockets = sockets.filter(|path| matches!(placeholders::look(path), placeholders::Found::Other(_)));
     // Where the command may write, a pipe is a file like any other.
@@ -244,10 +247,10 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     let sockets = sockets.chain(pipes).collect();
     secrets::find([&project, setting.cwd], &homes, &cover, &mut denied);
     for of_ours in [secrets::of_ours, secrets::keys] {
-        let hidden = setting.state.and_then(|state| of_ours(state, policy, &cover));
+        let hidden = setting.state.and_then(|state| of_ours(state, policy, &shown));
         denied.hidden.extend(hidden);
     }
-    if let Some((hidden, watch)) = asked::key(setting.key, policy, &cover) {
+    if let Some((hidden, watch)) = asked::key(setting.key, policy, &shown) {
         denied.hidden.push(hidden);
         denied.later.push(watch);
     }

@@ -12,6 +12,7 @@ use glee_policy::grants::Cover;
 use glee_policy::resolved::{Isolation, Mode};
 
 use super::deny::Found;
+use super::shown::Shown;
 use super::{Hidden, kind, links};
 use crate::plan::{Response, Watch};
 
@@ -118,25 +119,25 @@ const MORE: &[&str] = &[
 ];
 
 /// This program's own state, unless a grant names it or something in it: the arguments of every run are there.
-pub(super) fn of_ours(state: &Path, policy: &ResolvedPolicy, cover: &Cover<'_>) -> Option<Hidden> {
+pub(super) fn of_ours(state: &Path, policy: &ResolvedPolicy, shown: &Shown<'_>) -> Option<Hidden> {
     // Landlock alone cannot hide; it refuses to write there.
     if policy.mode == Mode::Inherit || policy.isolation == Isolation::Landlock {
         return None;
     }
     let path = links::follow(state).end?;
-    let (_, grant) = cover.at(&path)?;
+    let (_, top) = shown.at(&path)?;
     let meta = std::fs::symlink_metadata(&path).ok()?;
     let kind = kind(&meta);
-    (!grant.path.as_path().starts_with(&path)).then_some(Hidden::Present { path, kind })
+    (!top.starts_with(&path)).then_some(Hidden::Present { path, kind })
 }
 
 /// The keys by which the supervisor knows its own writing again: no grant shows them, not even one that names them.
-pub(super) fn keys(state: &Path, policy: &ResolvedPolicy, cover: &Cover<'_>) -> Option<Hidden> {
+pub(super) fn keys(state: &Path, policy: &ResolvedPolicy, shown: &Shown<'_>) -> Option<Hidden> {
     if policy.mode == Mode::Inherit || policy.isolation == Isolation::Landlock {
         return None;
     }
     let path = links::follow(&state.join("keys")).end?;
-    cover.at(&path)?;
+    shown.at(&path)?;
     let meta = std::fs::symlink_metadata(&path).ok()?;
     let kind = kind(&meta);
     Some(Hidden::Present { path, kind })
