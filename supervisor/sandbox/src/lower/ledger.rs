@@ -3,6 +3,7 @@
 //! Written last, from the finished plan. `lower` has refused what nothing enforces; this says what does.
 
 use glee_policy::ResolvedPolicy;
+use glee_policy::grants::Cover;
 use glee_policy::resolved::{DenyTarget, FsAccess, Network};
 
 use crate::plan::{Containment, Coverage, MountStep, SandboxPlan, Workspace};
@@ -73,6 +74,7 @@ impl Ledger<'_> {
             let note = (!grant.exists).then_some("not there: nothing is granted");
             self.add(format!("{key}: {}", grant.written), grant.origin.to_string(), by, note);
         }
+        let cover = Cover::new(self.policy);
         for deny in &self.policy.deny {
             let covered = |step: &MountStep| match step {
                 MountStep::Hide { at, .. } | MountStep::Protect { at } => {
@@ -98,6 +100,7 @@ impl Ledger<'_> {
                 ),
                 (DenyTarget::Literal(path), _)
                     if plan.mounts.iter().any(covered)
+                        || cover.access(path.as_path()).is_some()
                         || plan.watches.iter().any(|watch| watch.path == path.as_path()) =>
                 {
                     (&["mount over it"], None)
