@@ -8,7 +8,7 @@ mod signals;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-pub(super) use ending::tell_moved;
+pub(super) use ending::{tell_as_they_are, tell_moved};
 use listening::Domain;
 pub(super) use listening::{Asked, Rest};
 pub(super) use signals::signals;
@@ -357,6 +357,7 @@ impl Supervisor<'_> {
             privileges_removed: Vec::new(),
             privileges_unknown: Vec::new(),
             moved: Vec::new(),
+            as_they_are: Vec::new(),
             changes: None,
             cause,
             out_of_memory: verdict.out_of_memory() || cause == Some(Cause::Memory),
