@@ -85,6 +85,18 @@ impl Place {
         serde_json::from_str(&text).expect("the report is JSON")
     }
 
+    /// Runs a script while the administrator does something. Returns the report.
+    pub(crate) fn run_meanwhile(&self, script: &str, administrator: &str) -> Value {
+        let doing = self.world.fill(administrator);
+        let mut doing = std::process::Command::new("/bin/sh")
+            .args(["-c", &doing])
+            .spawn()
+            .expect("a shell");
+        let report = self.run_deep(&[], script);
+        assert!(doing.wait().is_ok_and(|status| status.success()), "{administrator}");
+        report
+    }
+
     /// Runs a script under `workspace`, with more flags.
     pub(crate) fn run_with(&self, flags: &[&str], script: &str) -> Ran {
         let run = Run::sandboxed(&self.world, Policy::Named("workspace"))

@@ -145,3 +145,41 @@ fn closed_directories_of_others_do_not_keep_root_from_running() {
         (0, "held\n", "")
     );
 }
+
+/// Overlayfs cannot map owners: what root owns there can be read as everybody reads it, and is not written.
+#[test]
+fn a_project_of_roots_on_an_overlay_is_read_as_it_is() {
+    let at = Place::of(Caller::Root);
+    let seen = at.in_mount_namespace(
+        "mkdir -p @OUT/disk; mount -t tmpfs none @OUT/disk; cd @OUT/disk; mkdir lower upper work over
+         mount -t overlay none -o lowerdir=lower,upperdir=upper,workdir=work over; mkdir over/p; cd over/p
+         echo open > file; echo closed > own; chmod 600 own
+         as_caller @BIN run --policy restricted --report @OUT/report.json -- sh -c 'cat file; cat own || echo refused'
+         grep -c 'cannot map owners' @OUT/report.json
+         as_caller @BIN run --policy workspace -- cat file || echo $?",
+    );
+    assert_eq!(seen.stdout, "open\nrefused\n1\n125\n", "{}", seen.stderr);
+    for words in [
+        "over/p` cannot map owners: what is closed",
+        "(`chown`)",
+        "put it on a volume",
+    ] {
+        assert!(seen.stderr.contains(words), "{words}: {}", seen.stderr);
+    }
+    assert!(!seen.stderr.contains("as the owner of the project"), "{}", seen.stderr);
+}
+
+/// What is missing is named, and what to do about it.
+#[test]
+fn root_without_its_capabilities_and_in_a_chroot_is_told_what_helps() {
+    let at = Place::of(Caller::Root);
+    let seen = at.in_mount_namespace(
+        "as_caller setpriv --bounding-set -sys_admin @BIN run --policy restricted -- true || echo $?
+         mkdir @OUT/root; mount --rbind / @OUT/root; chroot @OUT/root sh -c 'cd @PROJECT; @BIN run --policy restricted -- true' || echo $?",
+    );
+    assert_eq!(seen.stdout, "125\n125\n", "{}", seen.stderr);
+    for words in ["root has no CAP_SYS_ADMIN here", "In a chroot nobody can make one"] {
+        assert!(seen.stderr.contains(words), "{words}: {}", seen.stderr);
+    }
+    assert!(!seen.stderr.contains("filesystem cannot map owners"), "{}", seen.stderr);
+}

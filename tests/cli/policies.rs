@@ -45,6 +45,17 @@ claims! {
         assert!(seen.stdout.contains("restricted"), "nothing comes from the base: {}", seen.stdout);
     }
 
+    fn a_profile_that_is_no_regular_file_is_called_that(at) {
+        at.host("mkdir -p .glee/policies/dir.yml @CONFIG/glee/policies/own.yml; mkfifo .glee/policies/pipe.yml; ln -s /dev/zero .glee/policies/device.yml");
+        for name in ["dir", "pipe", "device", "own"] {
+            for call in [vec!["policy", "show", name], vec!["run", "--policy", name, "--", "true"]] {
+                let seen = at.seen(call);
+                assert!(seen.status != 0 && seen.stderr.contains("not a regular file"), "{name}: {seen:?}");
+                assert!(!seen.stderr.contains("did you mean"), "{name}: {seen:?}");
+            }
+        }
+    }
+
     fn policy_show_of_an_unknown_name_fails_and_names_it(at) {
         let seen = at.seen(["policy", "show", "nosuch"]);
         assert!(seen.status != 0 && seen.stdout.is_empty() && seen.stderr.contains("`nosuch`"), "{seen:?}");

@@ -46,8 +46,11 @@ impl Profiles {
         }
         let file = format!("{name}.yml");
         let user = self.user.iter().map(|dir| (dir.join(&file), Owner::User));
-        user.chain([(self.project.join(&file), Owner::Project)])
-            .find(|(path, _)| path.is_file())
+        let places: Vec<_> = user.chain([(self.project.join(&file), Owner::Project)]).collect();
+        let regular = places.iter().find(|(path, _)| path.is_file());
+        // What is there and cannot be read is an answer, too.
+        let other = || places.iter().find(|(path, _)| path.symlink_metadata().is_ok());
+        regular.or_else(other).cloned()
     }
 
     pub(crate) fn read(&self, path: &Path, owner: Owner) -> std::io::Result<Vec<u8>> {
@@ -103,7 +106,8 @@ impl Library for Profiles {
     }
 
     fn names(&self) -> Vec<String> {
-        self.list().into_iter().map(|(name, _, _)| name).collect()
+        let regular = self.list().into_iter().filter(|(_, path, _)| path.is_file());
+        regular.map(|(name, _, _)| name).collect()
     }
 }
 

@@ -185,6 +185,13 @@ pub fn select(name: Option<&str>, scene: &Scene) -> Result<Selected, SelectError
                     let policy = glee_policy::parse_bytes(&Source::File(file.to_string_lossy().into()), &bytes)?;
                     judge(from_project(scene, policy, file, &bytes)?, scene)
                 }
+                Some((file, Owner::User)) if !file.is_file() => {
+                    let read = library.read(&file, Owner::User);
+                    let error = read
+                        .err()
+                        .unwrap_or_else(|| std::io::Error::other("it changed meanwhile"));
+                    Err(SelectError::Unreadable { path: file, error })
+                }
                 Some((_, Owner::User)) | None => own(scene, |library| {
                     let policy = profile(name, &Origin::flag("policy"), library)?;
                     Ok(glee_policy::resolve(&policy, library, &scene.host())?)

@@ -32,6 +32,7 @@ const NO_NAMESPACE: &str = "one of:
 - sysctl -w user.max_user_namespaces=15000
 - an AppArmor profile: `glee-supervisor doctor --apparmor` prints it
 - start as root: privileges are dropped before the command starts
+- in a chroot nobody can make one: `pivot_root`, or a container engine
 - `isolation: landlock` in a policy: weaker, and the report says how";
 
 /// The rows on namespaces and mounts.
@@ -147,7 +148,15 @@ fn id_mapped(is_root: bool, project: Option<&Path>) -> Check {
         let tree = mount::open_tree_clone(path::open_exact(&here)?.as_fd())?;
         mount::set_idmap(tree.as_fd(), map.as_fd())
     });
-    let remedy = "Linux 5.12 or later and a filesystem that can map owners; or run as the project's owner";
+    let remedy = match &tried {
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
+            "a user namespace, which nobody can make in a chroot: see `user namespace`"
+        }
+        Ok(()) | Err(_) => {
+            "Linux 5.12 or later and a filesystem that can map owners (overlayfs cannot): give the project to an ordinary user \
+             (`chown`), or put it on a volume; what is only read works without"
+        }
+    };
     row.of(tried, "yes, on the project's filesystem", remedy)
 }
 

@@ -59,6 +59,7 @@ pub(super) fn of(changes: &Changes, project: &Path) -> (Vec<ChangedFile>, Change
             Doubt::InMemory => "it lies in memory, where a write through a mapping leaves no trace",
             Doubt::ForeignTimes => "its filesystem keeps no time of changes that can be relied on",
             Doubt::TooMany => "it has more names than are remembered",
+            Doubt::Mounted => "something was mounted or unmounted there during the run",
         },
     });
     let summary = ChangeSummary {

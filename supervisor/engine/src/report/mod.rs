@@ -314,6 +314,8 @@ impl Report {
         self.not_disarmed = texts(&outcome.not_disarmed);
         self.privileges_removed = texts(&outcome.privileges_removed);
         self.privileges_unknown = texts(&outcome.privileges_unknown);
+        self.omitted
+            .extend(outcome.as_they_are.iter().map(|tree| as_it_is(tree)));
         self.moved = outcome.moved.iter().map(Moved::of).collect();
         self.cause = match outcome.cause {
             Some(Cause::Memory) => Some("memory"),
@@ -348,6 +350,14 @@ const SHELLS_OWN: [&str; 4] = ["PWD", "OLDPWD", "SHLVL", "_"];
 /// What the companion said at its end.
 fn served(bytes: &[u8]) -> Option<Served> {
     serde_json::from_slice(bytes).ok()
+}
+
+/// A tree of root's that is shown, and whose owner the command is not.
+fn as_it_is(tree: &Path) -> String {
+    format!(
+        "{}: its filesystem cannot map owners, so what is closed to others is closed to the command",
+        tree.display()
+    )
 }
 
 fn texts(paths: &[PathBuf]) -> Vec<String> {

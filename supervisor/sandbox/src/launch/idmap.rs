@@ -9,11 +9,12 @@ use std::collections::btree_map::Entry;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 
 use super::sources;
 use crate::control::Order;
 use crate::init::root::{Failure, prepare};
-use crate::plan::{IdMap, Identity, MountStep, SandboxPlan};
+use crate::plan::{Access, IdMap, Identity, MountStep, SandboxPlan};
 use crate::sys::errand::Holder;
 use crate::sys::process::Pid;
 use crate::sys::{mount, socket};
@@ -24,6 +25,14 @@ pub(crate) struct Trees(BTreeMap<usize, OwnedFd>);
 
 /// Processes that were needed for their user namespace only. They have been told to end; dropping this collects them.
 pub(crate) type Holders = Vec<Holder>;
+
+/// Owners that were mapped.
+#[derive(Debug, Default)]
+pub(crate) struct Mapped {
+    pub(crate) holders: Holders,
+    /// Trees for reading alone on a filesystem that cannot map owners: shown as they are, what is closed to others stays closed.
+    pub(crate) as_they_are: Vec<PathBuf>,
+}
 
 impl Trees {
     /// The tree of a step, by its number in the plan.
@@ -79,8 +88,8 @@ impl Trees {
     }
 
     /// Maps the owners of the trees that need it. Init may hold them, and waits before it mounts one of these.
-    pub(crate) fn map_owners(&self, plan: &SandboxPlan) -> Result<Holders, Failure> {
-        let mut holders = Holders::default();
+    pub(crate) fn map_owners(&self, plan: &SandboxPlan) -> Result<Mapped, Failure> {
+        let mut mapped = Mapped::default();
         let mut maps: BTreeMap<IdMap, OwnedFd> = BTreeMap::new();
         for (number, source) in sources::of(plan) {
             let (Some(map), Some(tree)) = (source.idmap, self.get(number)) else {
@@ -94,13 +103,19 @@ impl Trees {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(place) => {
                     let holder = Holder::start().map_err(about)?;
-                    let namespace = user_namespace(holder, map, &plan.identity, &mut holders);
+                    let namespace = user_namespace(holder, map, &plan.identity, &mut mapped.holders);
                     place.insert(namespace.map_err(about)?)
                 }
             };
-            mount::set_idmap(tree.as_fd(), userns.as_fd()).map_err(about)?;
+            match mount::set_idmap(tree.as_fd(), userns.as_fd()) {
+                // What the filesystem answers that does not know it. Nothing is opened by leaving it out.
+                Err(error) if error.raw_os_error() == Some(libc::EINVAL) && source.access == Access::ReadOnly => {
+                    mapped.as_they_are.push(source.from.into_owned());
+                }
+                done => done.map_err(about)?,
+            }
         }
-        Ok(holders)
+        Ok(mapped)
     }
 }
 

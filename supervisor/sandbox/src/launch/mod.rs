@@ -216,6 +216,8 @@ fn guarded(
     };
     let (before, witness) = (child.before.take(), child.witness.take());
     let nested = std::mem::take(&mut child.nested);
+    let as_they_are = std::mem::take(&mut child.as_they_are);
+    supervise::tell_as_they_are(&as_they_are);
     // While the child builds its root: this takes no time that anybody waits for.
     let denials = denials::start_early(plan, table);
     let ahead = match plan.containment {
@@ -249,6 +251,7 @@ fn guarded(
     };
     supervise::tell_moved(&whereabouts.moved);
     outcome.moved = whereabouts.moved;
+    outcome.as_they_are = as_they_are;
     outcome.changes = found.changes;
     outcome.privileges_removed = found.stripped;
     outcome.privileges_unknown = found.not_stripped;

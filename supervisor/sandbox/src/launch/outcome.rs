@@ -1,7 +1,7 @@
 //! What became of a run, and what can go wrong before there is one.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::control::Cause;
@@ -13,7 +13,8 @@ use crate::launch::placeholders::Unprotected;
 use crate::launch::places::Moved;
 use crate::launch::stdio::WayOut;
 use crate::receipt::Receipt;
-use crate::sys::process::Usage;
+use crate::sys::caps;
+use crate::sys::process::{self, Usage};
 
 /// How the command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +80,8 @@ pub struct Outcome {
     pub privileges_unknown: Vec<PathBuf>,
     /// Trees that the host moved meanwhile.
     pub moved: Vec<Moved>,
+    /// Granted trees whose owners could not be mapped to the sandbox's user: it has only read what all may read.
+    pub as_they_are: Vec<PathBuf>,
     /// What the run changed where it could write, if anybody asked.
     pub changes: Option<Changes>,
     pub layers: Layers,
@@ -158,12 +161,23 @@ impl LaunchError {
         Self::Namespaces { error }
     }
 
+    pub(super) fn not_mapped(tree: &Path) -> Self {
+        Self::Step {
+            step: "mounts".to_owned(),
+            detail: format!("{} (id-mapped mount)", tree.display()),
+            error: io::Error::from_raw_os_error(libc::EINVAL),
+        }
+    }
+
     /// What the user can do about it.
     #[must_use]
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Namespaces { error } if error.raw_os_error() == Some(libc::ENOSYS) => Some(NESTED.to_owned()),
-            Self::Namespaces { error } => Some(scarce(error).unwrap_or(USER_NAMESPACES).to_owned()),
+            Self::Namespaces { error } => {
+                let limited = || scarce(error).unwrap_or(USER_NAMESPACES).to_owned();
+                Some(missing_capabilities().unwrap_or_else(limited))
+            }
             Self::Unmapped { .. } => Some(
                 "run it outside of that namespace (`unshare -r`, a container), or in one that keeps your own id (`unshare -c`)".to_owned(),
             ),
@@ -212,8 +226,46 @@ const LISTENED: &str = "\
 somebody listens to this program's system calls already (a container manager, another sandbox), and the kernel allows one listener:
 run it outside of that";
 
+/// Where root may map owners but not make the namespace that says how.
+const NO_HOLDER: &str = "\
+the project is root's, and to show it to another user takes a user namespace, which is refused here. In a chroot nobody can make one: \
+enter the directory by `pivot_root` or with a container engine; else see `glee-supervisor doctor`";
+
+const NOT_MAPPED: &str = "\
+the filesystem cannot map owners, which it takes to let the command write what is root's (overlayfs, the root of a container, cannot): \
+give the project to an ordinary user (`chown`), or put it on a volume (ext4, XFS, Btrfs); `--policy restricted` only reads";
+
+/// What root needs to build a sandbox, by the kernel's numbers.
+const NEEDED: [(u32, &str); 3] = [(21, "CAP_SYS_ADMIN"), (6, "CAP_SETGID"), (7, "CAP_SETUID")];
+
+/// For a root that was left without some of its powers, as in most containers.
+fn missing_capabilities() -> Option<String> {
+    let held = caps::effective().ok().filter(|_| process::geteuid() == 0)?;
+    let missing: Vec<&str> = NEEDED
+        .iter()
+        .filter(|(number, _)| held & (1 << number) == 0)
+        .map(|(_, name)| *name)
+        .collect();
+    let names = missing.join(", ");
+    (!missing.is_empty()).then(|| {
+        format!(
+            "root has no {names} here: start this with it (`--cap-add` of a container engine), or run as an ordinary user, who \
+             builds the sandbox in a user namespace of its own"
+        )
+    })
+}
+
+/// Is this the machine's own user namespace, in which every id is itself?
+fn sees_all_ids() -> bool {
+    let map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    map.split_ascii_whitespace().eq(["0", "0", "4294967295"])
+}
+
 fn advice(step: &str, detail: &str, error: &io::Error) -> Option<String> {
     let refused = matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES));
+    if refused && let Some(missing) = missing_capabilities() {
+        return Some(missing);
+    }
     match step {
         "mounts" if refused && detail.starts_with("private space") => Some(USER_NAMESPACES.to_owned()),
         "mounts" if refused && detail.starts_with("attach private space") => Some(NO_MOUNTS.to_owned()),
@@ -222,14 +274,9 @@ fn advice(step: &str, detail: &str, error: &io::Error) -> Option<String> {
         "mounts" if error.raw_os_error() == Some(libc::ELOOP) => {
             Some("a directory on the way became a symbolic link while the sandbox was being built".to_owned())
         }
-        "mounts" if detail.contains("id-mapped") => {
-            let way = if refused {
-                FOREIGN_MOUNTS
-            } else {
-                "this filesystem cannot map owners: run as the owner of the project instead of root"
-            };
-            Some(way.to_owned())
-        }
+        "mounts" if refused && detail.contains("id-mapped") && !sees_all_ids() => Some(FOREIGN_MOUNTS.to_owned()),
+        "mounts" if refused && detail.contains("id-mapped") => Some(NO_HOLDER.to_owned()),
+        "mounts" if detail.contains("id-mapped") => Some(NOT_MAPPED.to_owned()),
         "seccomp" if error.raw_os_error() == Some(libc::EBUSY) => Some(LISTENED.to_owned()),
         _ if scarce(error).is_some() => scarce(error).map(str::to_owned),
         "janitor" if error.raw_os_error() == Some(libc::ENOSYS) => Some(NESTED.to_owned()),

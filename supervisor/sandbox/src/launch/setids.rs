@@ -62,14 +62,24 @@ impl Mounts {
     }
 
     pub(super) fn any_below(&self, dir: &Path) -> bool {
-        !below::points(&self.0, dir).is_empty()
+        !self.below(dir).is_empty()
+    }
+
+    /// All in a directory, parents first.
+    pub(super) fn below(&self, dir: &Path) -> Vec<PathBuf> {
+        below::points(&self.0, dir)
+    }
+
+    /// Those that can be written to.
+    pub(super) fn writable_below(&self, dir: &Path) -> Vec<PathBuf> {
+        below::writable(&self.0, dir)
     }
 
     /// Those in the trees of a plan: each is to be looked through like a tree, since a walk crosses no mount.
     pub(super) fn nested(&self, plan: &SandboxPlan) -> Vec<(PathBuf, Kind)> {
         let dirs = trees(plan).filter(|(_, kind)| *kind == Kind::Dir);
         let mut nested: Vec<(PathBuf, Kind)> = dirs
-            .flat_map(|(dir, _)| below::writable(&self.0, dir))
+            .flat_map(|(dir, _)| self.writable_below(dir))
             .map(|point| {
                 let is_dir = fs::symlink_metadata(&point).is_ok_and(|facts| facts.is_dir());
                 (point, if is_dir { Kind::Dir } else { Kind::File })

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::changes::Before;
 use super::denials::records::Records;
-use super::idmap::{self, Holders, Trees};
+use super::idmap::{self, Holders, Mapped, Trees};
 use super::outcome::LaunchError;
 use super::scout::{Abroad, Scout};
 use super::setids::Mounts;
@@ -61,6 +61,8 @@ pub(super) struct Child {
     pub(super) before: Option<Before>,
     /// Mounts that lie in what the command writes as another owner.
     pub(super) nested: Vec<(PathBuf, Kind)>,
+    /// Trees whose owners could not be mapped.
+    pub(super) as_they_are: Vec<PathBuf>,
     /// Sees what the command opens for writing, if only that is to be known.
     pub(super) witness: Option<Witness>,
     /// What a canary must not reach.
@@ -180,6 +182,7 @@ pub(super) fn start(
                 begun: caller.started,
                 before: None,
                 nested: Vec::new(),
+                as_they_are: Vec::new(),
                 witness: None,
                 _bait: bait,
             };
@@ -287,7 +290,8 @@ fn hand_over(plan: &SandboxPlan, child: &mut Child, caller: &Caller<'_>) -> Resu
     let trees = Trees::prepare(plan)?;
     trees.hand_over(child.control.as_fd()).map_err(named)?;
     // It has others to mount before it needs these.
-    let holders = trees.map_owners(plan)?;
+    let Mapped { holders, as_they_are } = trees.map_owners(plan)?;
+    child.as_they_are = as_they_are;
     if trees.are_mapped(plan) {
         Order::Mapped.send(child.control.as_fd()).map_err(named)?;
     }

@@ -8,7 +8,7 @@ mod signals;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-pub(super) use ending::tell_moved;
+pub(super) use ending::{tell_as_they_are, tell_moved};
 use listening::Domain;
 pub(super) use listening::{Asked, Rest};
 pub(super) use signals::signals;
@@ -276,6 +276,9 @@ impl Supervisor<'_> {
             }
             Report::Receipt { answers, duration } => {
                 self.file_receipt(&answers, duration);
+                if let Some(warden) = &mut self.child.warden {
+                    warden.sandbox_stands();
+                }
                 self.hand_over()?;
             }
             // Without a terminal nobody asked for a pause: a command that stops itself does not stop its guardian.
@@ -357,6 +360,7 @@ impl Supervisor<'_> {
             privileges_removed: Vec::new(),
             privileges_unknown: Vec::new(),
             moved: Vec::new(),
+            as_they_are: Vec::new(),
             changes: None,
             cause,
             out_of_memory: verdict.out_of_memory() || cause == Some(Cause::Memory),

@@ -131,6 +131,7 @@ pub(super) fn start(
         begun: Instant::now(),
         before,
         nested: Mounts::read().map(|mounts| mounts.nested(plan)).unwrap_or_default(),
+        as_they_are: Vec::new(),
         witness: None,
         _bait: bait,
     };

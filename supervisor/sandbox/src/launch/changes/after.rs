@@ -3,7 +3,7 @@
 //! A file that was there counts as changed by the time of its inode's last change, which nobody inside can set. With it goes
 //! what root's runs owe the host (`setids`): one look at each file serves both.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -38,6 +38,8 @@ pub(super) struct Memory<'a> {
     /// Names of our own.
     pub(super) ours: &'a HashSet<PathBuf>,
     pub(super) skipped: &'a (dyn Fn(&Path) -> bool + Sync),
+    /// Mounts of the host's that were there before: each is looked through by itself.
+    pub(super) mounts: &'a BTreeSet<PathBuf>,
 }
 
 /// Looks through a tree after the run.
@@ -302,6 +304,14 @@ impl Visit for Look<'_> {
             self.own(at, then, &dir::facts_at(dir, name));
         }
         self.unreadable(at, then);
+    }
+
+    fn mounted(&mut self, at: &Path, then: Then) {
+        let is_known = |memory: Memory<'_>| memory.mounts.contains(at);
+        if self.memory.is_some_and(|memory| !is_known(memory)) && then != Then::NotAsked {
+            // Mounted meanwhile. What the command wrote lies under it.
+            self.changes.doubt(at, Doubt::Mounted);
+        }
     }
 }
 

@@ -198,4 +198,8 @@ impl Visit for Lister<'_> {
     fn refused(&mut self, _: BorrowedFd<'_>, _: &Path, _: Self::Tag) {
         // It stays unknown, as it was noted.
     }
+
+    fn mounted(&mut self, _: &Path, _: Self::Tag) {
+        // Listed by itself.
+    }
 }

@@ -138,9 +138,8 @@ fn open(top: BorrowedFd<'_>, below: &Path) -> io::Result<OwnedFd> {
 }
 
 fn refused(top: BorrowedFd<'_>, tree: &Path, share: &Share, error: &io::Error, look: &mut Look<'_>) {
-    // Another mount, which the sandbox did not see.
     if error.raw_os_error() == Some(libc::EXDEV) {
-        return;
+        return look.mounted(&at(tree, &share.below), share.then);
     }
     let above = share.below.parent().unwrap_or(Path::new(""));
     match path::open_beneath(top, above) {

@@ -12,8 +12,9 @@ mod rows;
 mod since;
 mod walk;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ pub use rows::{Change, Changed, Changes, Doubt, Found, Judge, Verdict};
 pub(super) use since::Since;
 
 use super::places::{Places, Whereabouts};
-use super::setids::{self, Strip};
+use super::setids::{self, Mounts, Strip};
 use crate::plan::{Access, Kind, MountStep, SandboxPlan};
 use crate::sys::dir::{self, DirNumbers, Facts, FileKind, Times};
 use crate::sys::path;
@@ -67,28 +68,85 @@ pub(super) fn concerns(plan: &SandboxPlan) -> bool {
 /// What the writable trees held before the run.
 #[derive(Debug)]
 pub(super) struct Before {
-    trees: Vec<(PathBuf, Result<Names, Doubt>)>,
+    trees: Vec<Tree>,
     files: Vec<(PathBuf, Option<Facts>)>,
+    /// Mounts of the host's in the trees, which no walk enters. Those that can be written are trees of their own.
+    mounts: BTreeSet<PathBuf>,
+}
+
+#[derive(Debug)]
+struct Tree {
+    at: PathBuf,
+    names: Result<Names, Doubt>,
+    top: Top,
+}
+
+/// How a tree is found again after the run.
+#[derive(Debug, Clone, Copy)]
+enum Top {
+    /// It is held.
+    Held,
+    /// A mount in such a one: by its path, if that still leads to this device and inode. Held open, the host could not unmount it.
+    Mount(Option<(u64, u64)>),
+}
+
+impl Tree {
+    fn open(&self, places: &Places, whereabouts: &Whereabouts) -> Result<OwnedFd, Doubt> {
+        let was = match self.top {
+            Top::Held => return places.dir(&self.at).map_err(|_| Doubt::Unreadable),
+            Top::Mount(was) => was,
+        };
+        let now = whereabouts.now(&self.at).ok_or(Doubt::Unreadable)?;
+        let top = path::open_dir_exact(&now).map_err(|_| Doubt::Mounted)?;
+        let same = identity(&top).is_some_and(|now| Some(now) == was);
+        same.then_some(top).ok_or(Doubt::Mounted)
+    }
+}
+
+fn identity(top: &OwnedFd) -> Option<(u64, u64)> {
+    let found = path::lstat_at(top.as_fd(), OsStr::new("")).ok()?;
+    Some((found.dev, found.ino))
 }
 
 impl Before {
     /// Lists them. The command must not have started, and must not start before this returns.
     pub(super) fn list(plan: &SandboxPlan) -> Self {
         let skipped = skipped(plan);
-        let names = |tree: &Path| {
-            let listed = path::open_dir_exact(tree).and_then(|top| Names::list(top, tree, &|at| skipped.contains(at)));
+        let names = |top: io::Result<OwnedFd>, tree: &Path| {
+            let listed = top.and_then(|top| Names::list(top, tree, &|at| skipped.contains(at)));
             match listed {
                 Ok(Some(names)) => Ok(names),
                 Ok(None) => Err(Doubt::TooMany),
                 Err(_) => Err(Doubt::Unreadable),
             }
         };
+        let mut found: Vec<Tree> = Vec::new();
+        let mut mounts = BTreeSet::new();
+        let table = Mounts::read().ok();
+        for tree in trees(plan) {
+            found.push(Tree {
+                at: tree.to_owned(),
+                names: names(path::open_dir_exact(tree), tree),
+                top: Top::Held,
+            });
+            let Some(table) = &table else { continue };
+            mounts.extend(table.below(tree));
+            for at in table.writable_below(tree) {
+                // A file that something is mounted on is looked at by its name.
+                let is_covered = skipped.iter().any(|dir| dir.starts_with(tree) && at.starts_with(dir));
+                if is_covered || !fs::symlink_metadata(&at).is_ok_and(|facts| facts.is_dir()) {
+                    continue;
+                }
+                let top = path::open_dir_exact(&at);
+                let mount = Top::Mount(top.as_ref().ok().and_then(identity));
+                let names = names(top, &at);
+                found.push(Tree { at, names, top: mount });
+            }
+        }
         Self {
-            trees: trees(plan)
-                .into_iter()
-                .map(|tree| (tree.to_owned(), names(tree)))
-                .collect(),
+            trees: found,
             files: files(plan).map(|file| (file.to_owned(), look(file))).collect(),
+            mounts,
         }
     }
 }
@@ -166,12 +224,13 @@ pub(super) fn after(
     let mut found = Aftermath::default();
     let mut privileged: Vec<(&Path, Kind)> = setids::trees(plan).collect();
     if let Some((before, judge)) = asked {
-        found.changes = Some(compare(plan, since, before, (judge, places), |tree, memory| {
+        let open = |tree: &Tree| tree.open(places, whereabouts);
+        found.changes = Some(compare(plan, since, before, (judge, &open), |tree, top, memory| {
             // One walk serves both.
             let here = |one: &(&Path, Kind)| *one == (tree, Kind::Dir);
             let strip = privileged.iter().any(here).then(|| Strip::new(memory.times));
             privileged.retain(|one| !here(one));
-            let mut look = crew::look(places.dir(tree), tree, Look::new(since, Some(memory), strip), crew);
+            let mut look = crew::look(Ok(top), tree, Look::new(since, Some(memory), strip), crew);
             found.take(tree, look.strip.take(), whereabouts);
             look
         }));
@@ -207,29 +266,33 @@ fn strip(
     }
 }
 
+/// How a tree is opened after the run.
+type Opener<'a> = &'a dyn Fn(&Tree) -> Result<OwnedFd, Doubt>;
+
 fn compare<'m>(
     plan: &SandboxPlan,
     since: Since,
     before: &'m Before,
-    (judge, places): (&'m dyn Judge, &Places),
-    mut through: impl for<'l> FnMut(&'l Path, Memory<'l>) -> Look<'l>,
+    (judge, open): (&'m dyn Judge, Opener<'_>),
+    mut through: impl for<'l> FnMut(&'l Path, OwnedFd, Memory<'l>) -> Look<'l>,
 ) -> Changes {
     let ours: HashSet<PathBuf> = plan.placeholders.iter().map(|p| p.dir.join(&p.name)).collect();
     let skipped = skipped(plan);
     let skipped = |at: &Path| skipped.contains(at);
     let mut changes = Changes::default();
     let mut pending = Pending::default();
-    for (tree, names) in &before.trees {
-        let names = match names {
-            Ok(names) => names,
+    for tree in &before.trees {
+        let opened = tree.names.as_ref().map_err(|doubt| *doubt);
+        let (names, top) = match opened.and_then(|names| Ok((names, open(tree)?))) {
+            Ok(found) => found,
             Err(doubt) => {
-                changes.doubt(tree, *doubt);
+                changes.doubt(&tree.at, doubt);
                 continue;
             }
         };
-        let (times, numbers) = habits(places.get(tree).as_ref().ok());
+        let (times, numbers) = habits(Some(&top));
         if let Some(doubt) = doubtful(times) {
-            changes.doubt(tree, doubt);
+            changes.doubt(&tree.at, doubt);
         }
         let memory = Memory {
             names,
@@ -238,8 +301,9 @@ fn compare<'m>(
             judge,
             ours: &ours,
             skipped: &skipped,
+            mounts: &before.mounts,
         };
-        let look = through(tree, memory);
+        let look = through(&tree.at, top, memory);
         changes.merge(look.changes);
         pending.merge(look.pending);
     }

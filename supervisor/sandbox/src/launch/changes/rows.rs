@@ -67,6 +67,8 @@ pub enum Doubt {
     ForeignTimes,
     /// More names than are remembered.
     TooMany,
+    /// The host mounted or unmounted something there during the run.
+    Mounted,
 }
 
 /// Everything that a run changed where it could write.

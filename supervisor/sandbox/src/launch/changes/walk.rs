@@ -25,6 +25,9 @@ pub(super) trait Visit {
 
     /// A directory could not be entered. `dir` is the one that it lies in.
     fn refused(&mut self, dir: BorrowedFd<'_>, at: &Path, tag: Self::Tag);
+
+    /// A directory is the top of another mount, and is not entered.
+    fn mounted(&mut self, at: &Path, tag: Self::Tag);
 }
 
 /// The directory that is being visited.
@@ -92,11 +95,13 @@ fn next<V: Visit>(
                     }
                     return Ok(Some((found, tag)));
                 }
-                // Another mount, which the sandbox did not see.
-                Err(error) if error.raw_os_error() == Some(libc::EXDEV) => {}
-                Err(_) => {
+                Err(error) => {
                     path.push(&name);
-                    visit.refused(dir.as_fd(), path, tag);
+                    if error.raw_os_error() == Some(libc::EXDEV) {
+                        visit.mounted(path, tag);
+                    } else {
+                        visit.refused(dir.as_fd(), path, tag);
+                    }
                     path.pop();
                 }
             }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io::Write;
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::{Supervisor, Timeout};
@@ -50,6 +51,16 @@ pub(in crate::launch) fn tell_moved(moved: &[Moved]) {
                  command may have left for git were not looked for"
             )),
         }
+    }
+}
+
+/// Said before the command's own errors explain themselves badly.
+pub(in crate::launch) fn tell_as_they_are(trees: &[PathBuf]) {
+    for tree in trees {
+        tell(format_args!(
+            "the filesystem of `{}` cannot map owners: what is closed to others there is closed to the command",
+            tree.display()
+        ));
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use crate::launch::idmap::Trees;
+use crate::launch::idmap::{Mapped, Trees};
 use crate::launch::outcome::LaunchError;
 use crate::plan::SandboxPlan;
 use crate::sys::process::{self, Pid, Side};
@@ -17,7 +17,11 @@ use crate::sys::{mount, path};
 /// detaches them first.
 pub fn stage_trees(plan: &SandboxPlan, dir: &Path, engine: Pid) -> Result<(), LaunchError> {
     let trees = Trees::prepare_mapped(plan)?;
-    let holders = trees.map_owners(plan)?;
+    let Mapped { holders, as_they_are } = trees.map_owners(plan)?;
+    if let Some(tree) = as_they_are.first() {
+        // Whom an engine shows it to is not for us to say.
+        return Err(LaunchError::not_mapped(tree));
+    }
     let mut places = Vec::new();
     for number in 0..plan.mounts.len() {
         let Some(tree) = trees.get(number) else { continue };
