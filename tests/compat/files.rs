@@ -30,26 +30,6 @@ claims! {
         );
     }
 
-    fn rename_and_link_work_between_directories_with_denied_files(at) {
-        at.needs(&["python3", "node"]);
-        at.stage("mkdir -p packages/p1/src packages/p2 tmp; touch packages/p1/.env packages/p2/.env; echo 1 > tmp/t; echo 2 > packages/p1/src/c");
-        at.deny("'**/.env'");
-        at.prints(
-            "python3 -c 'import os; os.rename(\"tmp/t\", \"packages/p1/src/t\"); os.link(\"packages/p1/src/c\", \"packages/p2/c\")'
-             node -e 'require(\"fs\").renameSync(\"packages/p1/src/t\", \"packages/p2/t\")'
-             cat packages/p2/t packages/p2/c",
-            "1\n2\n",
-        );
-    }
-
-    fn a_directory_with_a_denied_file_is_moved_and_the_next_run_hides_it_too(at) {
-        at.stage("mkdir -p a/b && echo SECRET > a/b/.env && echo open > a/b/file");
-        at.deny("'**/.env'");
-        at.prints("mv a moved && cat moved/b/file && { cat moved/b/.env 2> /dev/null || echo hidden; }", "open\nhidden\n");
-        at.finds("cat moved/b/.env", "SECRET\n");
-        at.prints("cat moved/b/file; cat moved/b/.env 2> /dev/null || echo hidden", "open\nhidden\n");
-    }
-
     fn walking_the_project_finds_its_own_files_and_no_others(at) {
         at.needs(&["git", "rg", "tar"]);
         at.stage("git init -q -b main . && mkdir src && echo needle > src/a && echo x > .hidden");

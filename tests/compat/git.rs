@@ -42,14 +42,6 @@ const SUBMODULE: &str = "
     git -C sub config user.email ada@example.org
     git commit -q -m super";
 
-/// Packages with a file each that is denied.
-const MONOREPO: &str = "
-    for n in 1 2 3; do
-        mkdir -p packages/p$n/src; echo SECRET > packages/p$n/.env; echo $n > packages/p$n/src/c
-    done
-    echo .env > .gitignore
-    git add . && git commit -q -m packages";
-
 claims! {
     fn a_link_of_an_earlier_run_leaves_the_repository_usable(at) {
         at.needs(&["git"]);
@@ -192,19 +184,6 @@ claims! {
              git apply /tmp/change-$$ && cat file && git checkout -q file
              patch -s -p1 < /tmp/change-$$ && cat file; rm /tmp/change-$$",
             "two\ntwo\n",
-        );
-    }
-
-    fn git_mv_moves_between_packages_with_denied_files(at) {
-        at.needs(&["git"]);
-        at.stage(REPOSITORY);
-        at.stage(MONOREPO);
-        at.deny("'**/.env'");
-        at.prints(
-            "git mv packages/p1/src/c packages/p2/src/c1 && git mv packages/p3/src packages/p2/lib
-             git commit -q -m moved && git show --format= --name-status --diff-filter=R | cut -f 2,3
-             git stash -q 2>&1; git status --porcelain",
-            "packages/p3/src/c\tpackages/p2/lib/c\npackages/p1/src/c\tpackages/p2/src/c1\n",
         );
     }
 }

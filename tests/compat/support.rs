@@ -62,12 +62,6 @@ impl Place {
         self.policy.replace(Policy::Yaml(self.world.fill(&text)));
     }
 
-    /// Runs from now on hide what these patterns match.
-    pub(crate) fn deny(&self, patterns: &str) {
-        let text = format!("extends: workspace\nfs: {{deny: [{patterns}]}}\n");
-        self.policy.replace(Policy::Yaml(text));
-    }
-
     pub(crate) fn world(&self) -> &World {
         &self.world
     }

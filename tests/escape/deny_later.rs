@@ -25,29 +25,6 @@ fn changed(rule: &str, host: &'static str, look: &str) -> Attempt {
     prepared(":", host, look).yaml(&format!("extends: restricted\nfs: {{deny: ['{rule}']}}\n"))
 }
 
-/// A match that is there from the start, in a directory that may be moved. The host saves it anew or makes another one meanwhile.
-fn matched(command: &str, host: &'static str, look: &str) -> Attempt {
-    prepared(command, host, look).given(|w| {
-        w.file("@PROJECT/conf/.env", "old\n");
-        w.file("@PROJECT/conf2/sub/.env", "old\n");
-    })
-}
-
-/// Likewise, without the host.
-fn moved(script: &'static str) -> Attempt {
-    attempt(script, Leak::Secret)
-        .secret_at("@PROJECT/conf/deep/.env")
-        .file("@PROJECT/other/.env", "no secret\n")
-        .yaml("extends: workspace\nfs: {deny: ['**/.env']}\n")
-}
-
-/// A match whose directory the rule names: under another name the next run would see it.
-fn named(rule: &str, script: &'static str) -> Attempt {
-    attempt(script, Leak::Changed("@PROJECT/conf/deep/key"))
-        .secret_at("@PROJECT/conf/deep/key")
-        .yaml(&format!("extends: workspace\nfs: {{deny: ['{rule}']}}\n"))
-}
-
 const WRITES: &str = "cp @OUT/secret @PROJECT/conf/.env";
 
 claims! {
@@ -72,26 +49,4 @@ claims! {
     denied_name_whose_grandparent_the_host_makes_anew_is_hidden => changed("conf/deep/key",
         "mv @PROJECT/conf @PROJECT/old; mkdir -p @PROJECT/conf/deep; cp @OUT/secret @PROJECT/conf/deep/key",
         "cat conf/deep/key").file("@PROJECT/conf/deep/key", "old\n"),
-
-    match_stays_hidden_when_its_parent_is_moved => moved("mv conf/deep x; cat x/.env"),
-    match_stays_hidden_when_its_grandparent_is_moved => moved("mv conf x; cat x/deep/.env"),
-    match_stays_hidden_when_its_parent_is_exchanged => moved("@A exchange conf/deep other; cat other/.env conf/deep/.env"),
-    match_stays_hidden_when_its_parent_is_moved_out_and_back => moved(
-        "mkdir -p a/b; mv conf/deep a/b/c; cat a/b/c/.env; mv a/b/c conf/deep; cat conf/deep/.env"),
-    match_in_a_moved_directory_cannot_be_renamed_or_linked => moved(
-        "mv conf x; mv x/deep/.env y; ln x/deep/.env z; cat y z; rm -f x/deep/.env; cat x/deep/.env"),
-    match_in_a_moved_directory_is_not_taken_out_of_the_mask => moved(
-        "mv conf x; mkdir -p conf/deep; mv x/deep/.env conf/deep/.env; cat conf/deep/.env; rm -rf conf; mv x conf; cat conf/deep/.env"),
-    match_that_is_saved_anew_in_a_moved_directory_is_hidden => matched("mv conf x",
-        "cp @OUT/secret @PROJECT/n; mv -f @PROJECT/n @PROJECT/x/.env", "cat x/.env"),
-    match_that_is_saved_anew_below_a_moved_directory_is_hidden => matched("mkdir y; mv conf2 y/z",
-        "cp @OUT/secret @PROJECT/n; mv -f @PROJECT/n @PROJECT/y/z/sub/.env", "cat y/z/sub/.env"),
-    match_that_is_made_at_the_old_path_of_a_moved_one_is_hidden => matched("mv conf x; mkdir conf", WRITES, "cat conf/.env"),
-    match_that_is_saved_anew_after_an_exchange_is_hidden => matched("@A exchange conf conf2",
-        "cp @OUT/secret @PROJECT/n; mv -f @PROJECT/n @PROJECT/conf2/.env", "cat conf2/.env"),
-    match_of_a_rule_that_names_its_directory_is_not_moved => named("conf/deep/*", "mv conf/deep x; mv conf y"),
-    match_of_a_rule_that_ends_in_its_directory_is_not_moved => named("**/deep/key", "mv conf/deep x; mv conf/deep conf/y"),
-    match_below_a_directory_that_the_rule_names_is_not_moved_out => named("conf/**/key", "mv conf/deep x; mv conf y"),
-    match_that_another_rule_names_is_not_moved => attempt("mv conf x", Leak::Changed("@PROJECT/conf/deep/key"))
-        .secret_at("@PROJECT/conf/deep/key").yaml("extends: workspace\nfs: {deny: ['conf/deep/key', '**/key']}\n"),
 }

@@ -276,9 +276,6 @@ impl Supervisor<'_> {
             }
             Report::Receipt { answers, duration } => {
                 self.file_receipt(&answers, duration);
-                if let Some(warden) = &mut self.child.warden {
-                    warden.sandbox_stands();
-                }
                 self.hand_over()?;
             }
             // Without a terminal nobody asked for a pause: a command that stops itself does not stop its guardian.

@@ -24,7 +24,6 @@ use std::time::{Duration, Instant};
 use glee_policy::glob::Glob;
 
 use super::inside::Namespaces;
-use super::locks;
 use super::outcome::Appeared;
 use crate::plan::{GlobWatch, MountStep, Response, SandboxPlan};
 use crate::survey::search::Search;
@@ -78,12 +77,6 @@ fn root_of(step: &MountStep) -> Option<&PathBuf> {
     } else {
         None
     }
-}
-
-/// Where the command writes, our own lock is held by now: what was seen before counts.
-fn is_crowded(plan: &SandboxPlan) -> bool {
-    let read = |watch: &GlobWatch| plan.git.trees.is_empty() && locks::held_since(&watch.base).is_some();
-    plan.git.shared.is_some() || plan.glob_watches.iter().any(read)
 }
 
 #[derive(Debug)]
@@ -147,8 +140,6 @@ pub(super) struct Warden {
     behind: Vec<(PathBuf, PathBuf)>,
     /// By which descriptors those paths lead there.
     held: Vec<RawFd>,
-    /// Other runs are at work here, and may have moved directories since they were looked through.
-    crowded: bool,
 }
 
 impl Warden {
@@ -184,7 +175,6 @@ impl Warden {
             roots: plan.mounts.iter().filter_map(root_of).cloned().collect(),
             behind: layers.iter().map(|layer| (layer.at.clone(), layer.behind())).collect(),
             held: layers.iter().map(|layer| layer.lower.as_raw_fd()).collect(),
-            crowded: is_crowded(plan),
         };
         for watch in &plan.watches {
             warden.watch_above(&watch.path);
@@ -210,13 +200,6 @@ impl Warden {
             }
         }
         Ok(Some(warden))
-    }
-
-    /// All masks are in place. What another run moved meanwhile got none, and a file in its old place may have it: a second look.
-    pub(super) fn sandbox_stands(&mut self) {
-        if std::mem::take(&mut self.crowded) {
-            self.look_through_patterns();
-        }
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use glee_policy::glob::Glob;
 use glee_policy::grants::Cover;
 use glee_policy::resolved::FsAccess;
 
@@ -182,13 +181,12 @@ pub(super) fn hidden(terrain: &Terrain, shown: &Shown<'_>, covers: &mut Covers, 
         path: path.clone(),
         kind: Kind::File,
     });
-    let loose = Loose::of(terrain);
     for hidden in denied.into_iter().chain(sockets) {
         match &hidden {
             Hidden::Present { path, kind } => {
                 // What lies in a hidden directory needs no cover of its own.
                 if !top.iter().any(|above| above != path && path.starts_with(above)) && deny::is_shown(path, trees) {
-                    pin(path, shown, covers, |dir| !loose.may_move(dir, path));
+                    pin(path, shown, covers);
                     covers.add(
                         MountStep::Hide {
                             at: path.clone(),
@@ -200,7 +198,7 @@ pub(super) fn hidden(terrain: &Terrain, shown: &Shown<'_>, covers: &mut Covers, 
             }
             Hidden::Absent { dir, name } => {
                 let at = dir.join(name);
-                pin(&at, shown, covers, |_| true);
+                pin(&at, shown, covers);
                 placeholder(&at, PlaceholderKind::Shut, trees);
                 covers.add(MountStep::Protect { at: at.clone() }, &at);
             }
@@ -208,52 +206,13 @@ pub(super) fn hidden(terrain: &Terrain, shown: &Shown<'_>, covers: &mut Covers, 
     }
 }
 
-/// Patterns by whose last names alone a path matches (`**/.env`).
-struct Loose<'a> {
-    /// With how many names that are.
-    patterns: Vec<(&'a Path, Glob, usize)>,
-    /// What is hidden by its path as well.
-    named: BTreeSet<&'a Path>,
-}
-
-impl<'a> Loose<'a> {
-    fn of(terrain: &'a Terrain) -> Self {
-        let patterns = terrain.glob_watches.iter().filter_map(|watch| {
-            let glob = Glob::new(&watch.pattern).ok()?;
-            let tail = glob.tail()?;
-            Some((watch.base.as_path(), glob, tail))
-        });
-        Self {
-            patterns: patterns.collect(),
-            named: terrain.watches.iter().map(|watch| watch.path.as_path()).collect(),
-        }
-    }
-
-    /// May a directory above a hidden path be renamed? The mask goes along; and wherever in the base it goes, the pattern
-    /// matches there as well, for what the host writes meanwhile and for the next run. A path that is hidden by its name
-    /// would be open to the next run under another one.
-    fn may_move(&self, dir: &Path, hidden: &Path) -> bool {
-        let Ok(below) = hidden.strip_prefix(dir) else {
-            return false;
-        };
-        let depth = below.components().count();
-        let still_matches = |(base, glob, tail): &(&Path, Glob, usize)| {
-            let own = hidden.strip_prefix(base);
-            dir != *base && dir.starts_with(base) && depth >= *tail && own.is_ok_and(|own| glob.matches(own))
-        };
-        !self.named.contains(hidden) && self.patterns.iter().any(still_matches)
-    }
-}
-
 /// Directories of a writable tree above a hidden name cannot be renamed: a new one would come without the cover.
-fn pin(path: &Path, shown: &Shown<'_>, covers: &mut Covers, stays: impl Fn(&Path) -> bool) {
+fn pin(path: &Path, shown: &Shown<'_>, covers: &mut Covers) {
     let Some((FsAccess::ReadWrite, top)) = shown.at(path) else {
         return;
     };
     let above = path.ancestors().skip(1);
     for dir in above.take_while(|dir| *dir != top && dir.starts_with(top)) {
-        if stays(dir) {
-            covers.add(MountStep::Pin { at: dir.to_owned() }, dir);
-        }
+        covers.add(MountStep::Pin { at: dir.to_owned() }, dir);
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::tree::At;
 use super::{Named, PATIENCE, Pattern, SLICE, Warden};
-use crate::launch::inside::{COVERED, Tries};
+use crate::launch::inside::Tries;
 use crate::launch::outcome::Appeared;
 use crate::plan::Response;
 
@@ -131,9 +131,6 @@ impl Warden {
                 continue;
             };
             if let Err(error) = &done {
-                if error.raw_os_error() == Some(COVERED) {
-                    continue;
-                }
                 // The namespace holds no mount more.
                 self.beaten |= error.raw_os_error() == Some(libc::ENOSPC);
             }

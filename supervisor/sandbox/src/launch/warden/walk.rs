@@ -111,16 +111,6 @@ impl Warden {
         linked.into_iter().for_each(|dir| self.unlisted.push(dir));
     }
 
-    /// Looks through the patterns' own directories again.
-    pub(super) fn look_through_patterns(&mut self) {
-        let bases: Vec<PathBuf> = self.patterns.iter().map(|pattern| pattern.watch.base.clone()).collect();
-        for base in bases {
-            if let Some(id) = self.watch(&base) {
-                self.unlisted.push(id);
-            }
-        }
-    }
-
     /// The names and the patterns' own directories that lie in a directory.
     fn look_for_names(&mut self, dir: &Path) {
         let below = self.names.range(dir.to_owned()..).map(|(name, _)| name);
