@@ -13,6 +13,7 @@ pub mod error;
 pub mod examples;
 pub mod exceeds;
 pub mod glob;
+mod glob_problem;
 pub mod grants;
 pub mod hint;
 pub mod injection;

@@ -58,8 +58,11 @@ fn each_clause_tells_its_meaning_here_its_place_and_its_reason() {
     assert_eq!(there, ["/gone"]);
     assert_eq!(
         row(text, "fs.deny", "**/.env"),
-        (Some("**/.env below /p".into()), at(5), None)
+        (Some("**/.env below /gone".into()), at(5), None)
     );
+    let hidden = rows(text).into_iter().filter(|row| row.key == "fs.deny");
+    let hidden: Vec<_> = hidden.filter_map(|row| row.here).collect();
+    assert_eq!(hidden, ["**/.env below /gone", "**/.env below /p"]);
     assert_eq!(row(text, "env.set", "A=b"), (None, at(7), None));
     assert_eq!(row(text, "network.allow", "example.org"), (None, at(8), None));
     assert_eq!(row(text, "limits.cpus", "1.5"), (None, at(9), None));
