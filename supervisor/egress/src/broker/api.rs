@@ -26,6 +26,8 @@ pub(super) struct Spec {
     pub(super) routes: &'static [Route],
     /// Names that a query may have. Those of credentials are dropped, any other is refused.
     pub(super) query: &'static [&'static str],
+    /// Headers that its client sends beside the usual ones. Others are dropped.
+    pub(super) headers: &'static [&'static str],
     pub(super) auth: Auth,
     pub(super) usage: Usage,
 }
@@ -147,6 +149,23 @@ static CODEX: Spec = Spec {
         get("/models"),
     ],
     query: &["client_version"],
+    headers: &[
+        "openai-beta",
+        "originator",
+        "session-id",
+        "session_id",
+        "conversation_id",
+        "thread-id",
+        "version",
+        "x-codex-beta-features",
+        "x-codex-installation-id",
+        "x-codex-parent-thread-id",
+        "x-codex-turn-metadata",
+        "x-codex-turn-state",
+        "x-codex-window-id",
+        "x-openai-internal-codex-responses-lite",
+        "x-openai-subagent",
+    ],
     auth: Auth {
         header: hyper::header::AUTHORIZATION,
         prefix: "Bearer ",
@@ -177,6 +196,18 @@ static CLAUDE: Spec = Spec {
         get("/v1/models"),
     ],
     query: &["beta", "limit", "after_id", "before_id"],
+    headers: &[
+        "anthropic-beta",
+        "anthropic-client-platform",
+        "anthropic-dangerous-direct-browser-access",
+        "anthropic-version",
+        "x-anthropic-additional-protection",
+        "x-app",
+        "x-claude-code-agent-id",
+        "x-claude-code-parent-agent-id",
+        "x-claude-code-session-id",
+        "x-client-app",
+    ],
     auth: Auth {
         header: HeaderName::from_static("x-api-key"),
         prefix: "",
@@ -207,6 +238,11 @@ static GEMINI: Spec = Spec {
         get("/v1beta/models/{}"),
     ],
     query: &["alt", "pageSize", "pageToken"],
+    headers: &[
+        "x-gemini-api-privileged-user-id",
+        "x-goog-api-client",
+        "x-server-timeout",
+    ],
     auth: Auth {
         header: HeaderName::from_static("x-goog-api-key"),
         prefix: "",

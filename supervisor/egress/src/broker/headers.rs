@@ -19,20 +19,16 @@ const HOP_BY_HOP: &[&str] = &[
     "http2-settings",
     "expect",
 ];
-/// Whatever a client could name an account with, and what makes some servers take another method than the one decided on.
-const NOT_FROM_CLIENT: &[&str] = &[
-    "authorization",
-    "x-api-key",
-    "x-goog-api-key",
-    "api-key",
-    "cookie",
-    "x-goog-iam-authorization-token",
-    "x-http-method-override",
-    "x-http-method",
-    "x-method-override",
-    "host",
-    "content-length",
-    "accept-encoding",
+/// What a client of any API may say. Nothing else goes up, nor what its API does not list: a gateway may take another path,
+/// method, host or account from a header (`X-Original-URL`, `Forwarded`, `OpenAI-Project`, …) than the ones decided on.
+const FROM_CLIENT: &[&str] = &[
+    "accept",
+    "accept-language",
+    "content-type",
+    "content-encoding",
+    "user-agent",
+    "x-client-request-id",
+    "x-stainless-",
 ];
 /// Leads elsewhere, or speaks of a connection that the client does not have.
 const NOT_FROM_SERVER: &[&str] = &[
@@ -61,10 +57,17 @@ pub(super) fn keys_given(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
 /// What goes to the API.
 pub(super) fn upward(
     client: &HeaderMap,
+    spec: &Spec,
     host: HeaderValue,
     credential: Option<(HeaderName, HeaderValue)>,
 ) -> HeaderMap {
-    let mut headers = passing(client, NOT_FROM_CLIENT);
+    let listed = |name: &str| {
+        FROM_CLIENT
+            .iter()
+            .chain(spec.headers)
+            .any(|listed| is_meant(listed, name))
+    };
+    let mut headers = passing(client, listed);
     headers.insert(header::HOST, host);
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     // One request, one connection: no answer can be taken for another's.
@@ -77,7 +80,7 @@ pub(super) fn upward(
 pub(super) fn downward(server: &HeaderMap, key: Option<&Key>) -> (HeaderMap, u64) {
     let mut headers = HeaderMap::new();
     let mut found = 0;
-    for (name, value) in &passing(server, NOT_FROM_SERVER) {
+    for (name, value) in &passing(server, |name| !NOT_FROM_SERVER.contains(&name)) {
         let Some(key) = key else {
             headers.append(name, value.clone());
             continue;
@@ -110,7 +113,15 @@ pub(super) fn credential(spec: &Spec, key: &Key) -> Option<(HeaderName, HeaderVa
     Some((header.clone(), value))
 }
 
-fn passing(from: &HeaderMap, without: &[&str]) -> HeaderMap {
+/// A listed name that ends in `-` is the beginning of one.
+fn is_meant(listed: &str, name: &str) -> bool {
+    match listed.ends_with('-') {
+        true => name.starts_with(listed),
+        false => name == listed,
+    }
+}
+
+fn passing(from: &HeaderMap, passes: impl Fn(&str) -> bool) -> HeaderMap {
     let named: Vec<String> = from
         .get_all(header::CONNECTION)
         .iter()
@@ -122,7 +133,7 @@ fn passing(from: &HeaderMap, without: &[&str]) -> HeaderMap {
     for (name, value) in from {
         let text = name.as_str();
         let dropped = HOP_BY_HOP.contains(&text)
-            || without.contains(&text)
+            || !passes(text)
             || text.starts_with("proxy-")
             || named.iter().any(|name| name == text);
         if !dropped {

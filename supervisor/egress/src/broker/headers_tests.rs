@@ -51,16 +51,33 @@ fn nothing_that_names_an_account_or_a_hop_goes_up() {
         ("content-length", "3"),
         ("accept-encoding", "gzip, br"),
         ("x-http-method-override", "DELETE"),
+        ("x-original-url", "/v1/files"),
+        ("x-rewrite-url", "/v1/files"),
+        ("x-forwarded-host", "evil.test"),
+        ("x-forwarded-path", "/v1/files"),
+        ("forwarded", "host=evil.test"),
+        ("openai-organization", "org"),
+        ("openai-project", "proj"),
+        ("anthropic-workspace-id", "other"),
+        ("x-goog-user-project", "other"),
+        ("range", "bytes=0-1"),
+        ("accept-charset", "utf-7"),
+        ("x-stainless", "1"),
+        ("x-stainless-lang", "js"),
+        ("user-agent", "a"),
         ("anthropic-version", "2023-06-01"),
         ("anthropic-beta", "a"),
         ("anthropic-beta", "b"),
     ]);
     let headers = upward(
         &client,
+        Api::Claude.spec(),
         HeaderValue::from_static("api.test"),
         credential(Api::Claude.spec(), &key()),
     );
     let expected = map(&[
+        ("x-stainless-lang", "js"),
+        ("user-agent", "a"),
         ("anthropic-version", "2023-06-01"),
         ("anthropic-beta", "a"),
         ("anthropic-beta", "b"),
@@ -76,6 +93,7 @@ fn nothing_that_names_an_account_or_a_hop_goes_up() {
 fn the_key_is_never_shown_by_a_map_of_headers() {
     let headers = upward(
         &HeaderMap::new(),
+        Api::Codex.spec(),
         HeaderValue::from_static("x"),
         credential(Api::Codex.spec(), &key()),
     );

@@ -193,7 +193,12 @@ impl Broker {
         let mut request = Request::new(Upload::new(body, Rc::clone(&watch)));
         *request.method_mut() = client.method;
         *request.uri_mut() = Uri::from(path);
-        *request.headers_mut() = headers::upward(&client.headers, self.host.clone(), credential.transpose()?);
+        *request.headers_mut() = headers::upward(
+            &client.headers,
+            self.api.spec(),
+            self.host.clone(),
+            credential.transpose()?,
+        );
 
         let (response, line) = self.upstream.exchange(request, &watch).await?;
         self.tally.status(response.status().as_u16());
