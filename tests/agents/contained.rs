@@ -67,6 +67,23 @@ claims! {
         assert!(strange(&listening), "the attempt does not work bare: {}", bare.outcome.describe());
     }
 
+    fn headers_that_name_another_path_or_account_do_not_reach_the_models_server(at) {
+        let url = match at.cli {
+            Cli::Codex => "http://127.0.0.1:9786/v1/responses",
+            Cli::Claude => "http://127.0.0.1:9786/v1/messages",
+            Cli::Gemini => "http://127.0.0.1:9786/v1beta/models/m:generateContent",
+        };
+        let curl = at.shell(&format!("for h in X-Original-URL X-Rewrite-URL X-Forwarded-Host X-Forwarded-Prefix Forwarded OpenAI-Organization \
+            OpenAI-Project Anthropic-Workspace-Id X-Goog-User-Project Range; do
+            curl -s -m 9 -H \"$h: @ID\" -H 'content-type: application/json' -d '{{}}' -o answer.txt {url}; done; echo done"));
+        let ran = at.run("workspace", curl);
+        assert!(ran.api.requests().len() > 10, "{}", ran.told());
+        for request in ran.api.requests() {
+            let strange: Vec<_> = request.headers.iter().filter(|(_, value)| value == at.world.nonce()).collect();
+            assert!(strange.is_empty(), "{strange:?}");
+        }
+    }
+
     fn another_key_does_not_reach_the_models_server(at) {
         let curl = match at.cli {
             Cli::Codex => "-H 'authorization: Bearer sk-of-somebody-else' http://127.0.0.1:9786/v1/responses",
