@@ -255,7 +255,7 @@ pub(crate) fn prove_closed(caller: Caller) {
     world.file("@OUT/plain/own", "marked-three\n");
     world.mode("@OUT/plain/own", 0o600);
     world.file("@OUT/plain/open", "blue-green\n");
-    let script = "cat @OUT/keys/work; cat @OUT/notes/list; cat @OUT/plain/own; cat @OUT/plain/open; ls @OUT/keys; true";
+    let script = "cat @OUT/keys/work; cat @OUT/notes/list; cat @OUT/plain/own; ls @OUT/keys; cat @OUT/plain/open";
     let (outcome, file) = learn(&world, &["--permissive"], &["sh", "-c", script]);
     assert!(outcome.says("blue-green"), "{}", outcome.describe());
     for secret in ["marked-one", "marked-two", "marked-three"] {
@@ -277,7 +277,7 @@ pub(crate) fn prove_later(caller: Caller) {
     }
     world.file("@OUT/other/.git/config", "[core]\n");
     let script = "echo planted >> @OUT/other/.git/config; echo planted > @OUT/other/.git/hooks/post-checkout
-        echo planted > @HOME/.config/autostart/a.desktop; echo planted > @HOME/bin/ls; echo planted > @OUT/result/new; true";
+        echo planted > @HOME/.config/autostart/a.desktop; echo planted > @HOME/bin/ls; echo planted > @OUT/result/new";
     let (outcome, file) = learn(&world, &["--permissive"], &["sh", "-c", script]);
     let text = fs::read_to_string(&file).unwrap_or_else(|_| panic!("no policy: {}", outcome.describe()));
     for safe in [
