@@ -64,6 +64,47 @@ time.sleep(5)";
         assert_eq!(report["cause"], json!("memory"), "{report}");
     }
 
+    // No control group counts them.
+    fn unread_answers_of_the_kernel_are_memory(at) {
+        at.world.file("@OUT/limits.yml", "extends: restricted\nlimits: {memory_mb: 64}\n");
+        let program = "import socket, struct, time
+held = []
+for _ in range(300):
+    s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0); held.append(s)
+    s.send(struct.pack('IHHII', 200000, 16, 5, 0, 0) + bytes(199984), socket.MSG_DONTWAIT); time.sleep(0.002)
+time.sleep(5)";
+        let (_, report) = at.reported(&["--policy", "@OUT/limits.yml", "--", "python3", "-c", program]);
+        assert_eq!(report["cause"], json!("memory"), "{report}");
+    }
+
+    fn what_servers_and_their_clients_hold_is_no_reason_to_end_them(at) {
+        at.world.file("@OUT/limits.yml", "extends: restricted\nlimits: {memory_mb: 128}\n");
+        let program = "import fcntl, os, socket, struct, tempfile, time
+held = []
+for _ in range(8):
+    door = socket.create_server(('127.0.0.1', 0), backlog=256)
+    for n in range(150):
+        c = socket.create_connection(door.getsockname()); held.append(c)
+        if n < 50: s = door.accept()[0]; c.send(bytes(20000)); held.append(s)
+        else: c.send(b'hello')
+    held.append(door)
+for _ in range(2000): socket.if_nameindex()
+f = tempfile.TemporaryFile()
+for at in range(12000, 0, -1): fcntl.lockf(f, fcntl.LOCK_EX, 1, 2 * at)
+time.sleep(1.5)
+print(len(held))";
+        let seen = at.seen(["run", "--policy", "@OUT/limits.yml", "--", "python3", "-c", program]);
+        assert_eq!((seen.status, seen.stdout.as_str()), (0, "1608\n"), "{}", seen.stderr);
+    }
+
+    fn where_the_machine_runs_out_of_memory_the_sandbox_goes_first_and_cannot_help_it(at) {
+        let script = "cat /proc/self/oom_score_adj; (echo 0 > /proc/$$/oom_score_adj) 2> /dev/null || true; cat /proc/$$/oom_score_adj";
+        for policy in ["restricted", "workspace"] {
+            let seen = at.shell(policy, script).go();
+            assert_eq!((seen.code(), seen.out().as_str()), (Some(0), "500\n500\n"), "{}", seen.err());
+        }
+    }
+
     fn extended_attributes_count_as_private_space(at) {
         at.world.file("@OUT/limits.yml", "extends: restricted\nlimits: {disk_mb: 8}\n");
         let program = "import os

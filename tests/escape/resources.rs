@@ -38,6 +38,10 @@ claims! {
     memory_is_bounded_though_pid_1_is_tampered_with => greedy("@A tamper '@PIDNS'; @A memory 500", "memory_mb: 150"),
     memory_of_a_process_that_hides_is_bounded => greedy("@A undumpable @A memory 500", "memory_mb: 150"),
     memory_of_a_process_without_its_first_thread_is_bounded => greedy("@A headless_memory 500", "memory_mb: 150"),
+    memory_of_unread_answers_is_bounded => greedy("@A netlink_memory 150", "memory_mb: 64"),
+    memory_of_connections_that_nobody_accepts_is_bounded => greedy("@A backlog_memory 150", "memory_mb: 64"),
+    memory_of_locks_is_bounded => greedy("@A many_locks posix 300000 .", "memory_mb: 64"),
+    memory_of_locks_that_nobody_owns_is_bounded_in_private_places => greedy("@A many_locks ofd 300000 /tmp", "memory_mb: 64"),
     tmp_is_bounded => greedy("@A fill /tmp/glee-@ID 300", "disk_mb: 50"),
     tmp_is_bounded_in_many_files => greedy("mkdir -p /tmp/glee-@ID; @A fill_many /tmp/glee-@ID 200; \
         rmdir /tmp/glee-@ID", "disk_mb: 50"),

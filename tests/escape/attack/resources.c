@@ -1,6 +1,8 @@
 // Taking more than the limit says. All are bounded: the host survives them even without a sandbox.
 #include "attack.h"
 
+#include <arpa/inet.h>
+#include <linux/rtnetlink.h>
 #include <pthread.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
@@ -165,13 +167,17 @@ ATTACK(memfd_unmapped) {
     return 0;
 }
 
-// socket_memory MEGABYTES: bytes that wait in sockets for a reader who never comes.
-ATTACK(socket_memory) {
-    static char block[4096];
+static void all_descriptors(void) {
     struct rlimit limit;
     getrlimit(RLIMIT_NOFILE, &limit);
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// socket_memory MEGABYTES: bytes that wait in sockets for a reader who never comes.
+ATTACK(socket_memory) {
+    static char block[4096];
+    all_descriptors();
     long wanted = atol(need(argc, argv, 1)) << 20, sent = 0;
     for (int ends[2], full = 0; sent < wanted && !full && !socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends);) {
         long before = sent;
@@ -182,6 +188,66 @@ ATTACK(socket_memory) {
     sleep(2);
     errno = EMFILE;
     return report("sockets", sent >= wanted ? 0 : -1);
+}
+
+// netlink_memory MEGABYTES: answers of the kernel's that wait for a reader who never comes; each repeats the question.
+ATTACK(netlink_memory) {
+    static char question[200000];
+    all_descriptors();
+    long wanted = atol(need(argc, argv, 1)) << 20, sent = 0;
+    struct nlmsghdr *head = (struct nlmsghdr *)question;
+    *head = (struct nlmsghdr){sizeof question, RTM_NEWLINK, NLM_F_REQUEST | NLM_F_ACK, 0, 0};
+    for (int fd; sent < wanted && (fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE)) >= 0; usleep(1000)) {
+        struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+        ssize_t n = sendto(fd, question, sizeof question, MSG_DONTWAIT, (struct sockaddr *)&kernel, sizeof kernel);
+        if (n < 0) return report("question", -1);
+        sent += n;
+    }
+    sleep(2);
+    errno = EMFILE;
+    return report("netlink", sent >= wanted ? 0 : -1);
+}
+
+// backlog_memory MEGABYTES: bytes in connections that nobody accepts, and that their makers have closed.
+ATTACK(backlog_memory) {
+    static char block[200000];
+    all_descriptors();
+    long wanted = atol(need(argc, argv, 1)) << 20, sent = 0;
+    while (sent < wanted) {
+        long before = sent;
+        int door = socket(AF_INET, SOCK_STREAM, 0);
+        struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+        socklen_t size = sizeof at;
+        if (bind(door, (struct sockaddr *)&at, size) || listen(door, 4096)) return report("listen", -1);
+        getsockname(door, (struct sockaddr *)&at, &size);
+        for (int i = 0; i < 100; i++) {
+            int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+            connect(fd, (struct sockaddr *)&at, size);
+            ssize_t n = write(fd, block, sizeof block);
+            if (n > 0) sent += n;
+            close(fd);
+        }
+        if (sent == before) break;
+        usleep(10000);
+    }
+    sleep(2);
+    errno = ENOBUFS;
+    return report("backlog", sent >= wanted ? 0 : -1);
+}
+
+// many_locks ofd|posix NUMBER DIR: locks on single bytes of nameless files.
+ATTACK(many_locks) {
+    int how = !strcmp(need(argc, argv, 1), "ofd") ? F_OFD_SETLK : F_SETLK;
+    long wanted = atol(need(argc, argv, 2)), made = 0;
+    for (int fd; made < wanted && (fd = open(need(argc, argv, 3), O_TMPFILE | O_RDWR, 0600)) >= 0; usleep(1000))
+        // From the end: each is the first of its list.
+        for (int at = 1000; at > 0; at--, made++) {
+            struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 2 * at, .l_len = 1};
+            if (fcntl(fd, how, &lock)) return report("lock", -1);
+        }
+    sleep(3);
+    errno = EMFILE;
+    return report("locks", made >= wanted ? 0 : -1);
 }
 
 // undumpable PROGRAM ARG…: here too, in a child that /proc shows little of.

@@ -33,6 +33,7 @@ mod remove_tests;
 pub use entry::Entry;
 pub use facts::{Facts, Place, Unified, detect};
 pub use group::{Group, create, makes_v2, may_create};
+pub(crate) use plan::besides;
 pub(crate) use proc_text::unescape;
 pub use reason::{Action, Missing, Reason};
 pub use remove::{any_left, remove_paths, sweep_stale};

@@ -51,13 +51,13 @@ pub(super) fn settings(request: &Request, controller: Controller, version: Versi
     }
 }
 
-/// Of the memory, what buffers of sockets may take besides: version 1 counts them apart, and only if they have a limit.
-fn of_sockets(bytes: u64) -> String {
-    (bytes / 4).max(SOCKETS.min(bytes)).to_string()
+/// What may be taken besides so much memory where it is counted apart: version 1 does so with buffers of sockets, if they have a limit.
+pub(crate) fn besides(bytes: u64) -> u64 {
+    (bytes / 4).max(SOCKETS.min(bytes))
 }
 
 fn memory(bytes: u64, version: Version) -> Vec<Setting> {
-    let sockets = of_sockets(bytes);
+    let sockets = besides(bytes).to_string();
     let bytes = bytes.to_string();
     match version {
         // `memsw` limits memory and swap together and must not be below the memory limit: it comes second. Without swap

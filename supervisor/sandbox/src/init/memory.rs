@@ -30,6 +30,8 @@ pub(super) fn exceeds(limit: u64) -> bool {
 #[derive(Debug, PartialEq, Eq)]
 struct Held {
     resident: u64,
+    /// What the kernel, or the command itself (`MADV_PAGEOUT`), has put aside, and pages that are counted apart.
+    elsewhere: u64,
     /// Page tables: a mapping of nothing but the zero page has little else.
     tables: u64,
     parent: String,
@@ -57,13 +59,14 @@ impl Held {
         };
         Some(Self {
             resident: bytes("VmRSS:")?,
+            elsewhere: sum([bytes("VmSwap:"), bytes("HugetlbPages:")]),
             tables: bytes("VmPTE:").unwrap_or(0),
             parent: field("PPid:")?.to_owned(),
         })
     }
 
     fn all(&self) -> u64 {
-        self.resident.saturating_add(self.tables)
+        sum([Some(self.resident), Some(self.elsewhere), Some(self.tables)])
     }
 
     /// Between `vfork` and `exec` a child lives in its parent's memory, and each of them shows all of it.
@@ -74,12 +77,16 @@ impl Held {
     }
 }
 
+fn sum<const N: usize>(parts: [Option<u64>; N]) -> u64 {
+    parts.into_iter().flatten().fold(0, u64::saturating_add)
+}
+
 /// How often a thread is looked for that still lives when it is asked.
 const LOOKS: u32 = 8;
 
 /// A thread that tells of a process's memory: the first, or if that has exited any other.
 fn holder(pid: &str) -> Option<String> {
-    let has_memory = |task: &String| Held::of(task).is_some_and(|held| held.resident > 0);
+    let has_memory = |task: &String| Held::of(task).is_some_and(|held| held.all() > 0);
     if has_memory(&pid.to_owned()) {
         return Some(pid.to_owned());
     }
@@ -102,12 +109,20 @@ fn holder(pid: &str) -> Option<String> {
     None
 }
 
-/// `Pss` of `smaps_rollup`: needs the process to be dumpable.
+/// The shares of `smaps_rollup`: needs the process to be dumpable.
 fn proportional(task: &str) -> Option<u64> {
-    let text = fs::read_to_string(format!("/proc/{task}/smaps_rollup")).ok()?;
-    let line = text.lines().find(|line| line.starts_with("Pss:"))?;
-    let kb: u64 = line.split_ascii_whitespace().nth(1)?.parse().ok()?;
-    Some(kb.saturating_mul(1024))
+    shares(&fs::read_to_string(format!("/proc/{task}/smaps_rollup")).ok()?)
+}
+
+/// Of large pages the kernel tells no share: those of one process alone count.
+fn shares(text: &str) -> Option<u64> {
+    let field = |name| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        let kb: u64 = line.split_ascii_whitespace().next()?.parse().ok()?;
+        Some(kb.saturating_mul(1024))
+    };
+    let mapped = field("Pss:")?;
+    Some(sum([Some(mapped), field("SwapPss:"), field("Private_Hugetlb:")]))
 }
 
 #[cfg(test)]

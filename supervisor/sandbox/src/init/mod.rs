@@ -14,11 +14,12 @@ mod reap;
 pub(crate) mod root;
 mod tasks;
 pub(crate) mod tree;
+mod uncounted;
 
 use std::ffi::CString;
-use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Instant;
+use std::{fs, io};
 
 use gate::Gate;
 
@@ -153,6 +154,9 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Prepared, Failed> {
     let plan = inheritance.plan;
     // We are a copy of the supervisor in new namespaces: nobody in our user namespace yet, outside still the caller.
     tie(plan, inheritance.walls).step("die with parent")?;
+    if plan.containment != Containment::Inherit {
+        go_first();
+    }
     // None in a container, where it came with the rest.
     if let Some(mask) = path::callers_umask() {
         path::umask(mask);
@@ -225,6 +229,21 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Prepared, Failed> {
         terminal: Some(slave),
         gate,
     })
+}
+
+/// How much more likely than others we are to be ended where the whole machine is out of memory: of half of it.
+const FIRST: i32 = 500;
+
+/// If the machine runs out of memory, the sandbox is ended before the caller's other programs. Everybody may say so of themselves;
+/// inside, where `/proc` is read-only, nobody can take it back. Without it the kernel chooses as always.
+fn go_first() {
+    let at = "/proc/self/oom_score_adj";
+    let now = fs::read_to_string(at)
+        .ok()
+        .and_then(|text| text.trim().parse::<i32>().ok());
+    if now.is_some_and(|now| now < FIRST) {
+        let _ = fs::write(at, FIRST.to_string());
+    }
 }
 
 /// Our death is the death of our pid namespace, so we go with the supervisor. Without such a namespace we must outlive it:

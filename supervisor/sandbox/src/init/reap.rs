@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use super::tasks::Tasks;
+use super::uncounted::Uncounted;
 use super::{Inheritance, Walls, keep_only, memory, tie, tree};
 use crate::control::{Cause, Order, Report};
 use crate::plan::{Containment, SandboxPlan};
@@ -26,11 +27,13 @@ pub(super) fn main(inheritance: Inheritance<'_>, command: Pid) -> ! {
         alive,
         started,
         unheld,
+        namespaces,
         ..
     } = inheritance;
     // Set from both sides: whoever is first, the group exists before a signal is sent to it.
     let _ = process::setpgid(command.0, command.0);
-    let watch = Watch {
+    let mut watch = Watch {
+        uncounted: None,
         memory: plan.memory_bytes.filter(|_| unheld.memory),
         // The supervisor ends the run; this is for one that was stopped meanwhile.
         end: plan
@@ -42,7 +45,8 @@ pub(super) fn main(inheritance: Inheritance<'_>, command: Pid) -> ! {
     if let Ok((control, alive)) = &kept {
         // Whoever is our parent sees what was used; a supervisor that is not can only be told.
         let told = (walls == Walls::Engine).then(Usage::default);
-        serve(control, alive, command, &watch, &mut tasks, told);
+        watch.uncounted = Uncounted::watch(plan, walls, &namespaces);
+        serve(control, alive, command, &mut watch, &mut tasks, told);
     }
     // Nothing may go on without a guardian.
     tree::end();
@@ -51,6 +55,8 @@ pub(super) fn main(inheritance: Inheritance<'_>, command: Pid) -> ! {
 
 struct Watch {
     memory: Option<u64>,
+    /// Also where a control group holds the rest.
+    uncounted: Option<Uncounted>,
     end: Option<Instant>,
 }
 
@@ -73,7 +79,7 @@ fn serve(
     control: &OwnedFd,
     alive: &OwnedFd,
     command: Pid,
-    watch: &Watch,
+    watch: &mut Watch,
     tasks: &mut Tasks,
     mut usage: Option<Usage>,
 ) -> Option<()> {
@@ -83,7 +89,8 @@ fn serve(
             return Some(());
         }
         let until_end = watch.end.map(|end| end.saturating_duration_since(Instant::now()));
-        let pauses = [watch.memory.map(|_| WATCH), tasks.pause(), until_end];
+        let uncounted = watch.uncounted.as_ref().map(Uncounted::pause);
+        let pauses = [watch.memory.map(|_| WATCH), uncounted, tasks.pause(), until_end];
         let timeout = pauses.into_iter().flatten().min();
         let fds = [
             (Some(control.as_fd()), Want::Read),
@@ -108,7 +115,7 @@ fn serve(
             return ended.send(control.as_fd()).ok();
         }
         tasks.look(control.as_fd(), 0);
-        if watch.memory.is_some_and(memory::exceeds) {
+        if watch.memory.is_some_and(memory::exceeds) || watch.uncounted.as_mut().is_some_and(Uncounted::exceeds) {
             let ended = Report::Ended {
                 change: Change::Killed(libc::SIGKILL),
                 cause: Some(Cause::Memory),
