@@ -128,13 +128,13 @@ fn flood(caller: Caller) {
     let wait = json!({ "name": "glee_task_result", "arguments": { "task_id": "01234567890123456789012345" } });
     let first = client.data(
         "glee_task",
-        json!({ "description": "d", "prompt": "stub: sleep 20000", "agent_cli": "stub", "background": true }),
+        json!({ "description": "d", "prompt": "stub: sleep 120000", "agent_cli": "stub", "background": true }),
     );
     let mut ids = Vec::new();
     for _ in 0..400 {
         let mut wait = wait.clone();
         wait["arguments"]["task_id"] = first["task_id"].clone();
-        wait["arguments"]["wait_ms"] = json!(20_000);
+        wait["arguments"]["wait_ms"] = json!(60_000);
         ids.push(client.begin("tools/call", wait));
     }
     // Those beyond the bound are told at once; the others wait.

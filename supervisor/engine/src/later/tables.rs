@@ -69,7 +69,8 @@ pub(super) const NAMES: &[(&str, &str)] = &[
     ),
     (
         "it is code that is loaded without being read again",
-        "*.pyc *.pyo *.so *.dylib *.dll *.pyd *.node *.jar *.war *.class *.wasm *.beam *.phar *.gem *.whl *.egg",
+        "*.pyc *.pyo *.so *.dylib *.dll *.pyd *.node *.jar *.war *.class *.wasm *.beam *.phar *.gem *.whl *.egg
+         *.zwc *.elc",
     ),
     (
         "cargo runs it or what it names",
@@ -160,7 +161,8 @@ pub(super) const NAMES: &[(&str, &str)] = &[
          .tmux.conf .config/tmux/** .screenrc .irbrc .pryrc .byebugrc .rprofile .renviron .psqlrc .sqliterc .ghci
          .iex.exs .ocamlinit .utoprc .erlang .guile .sbclrc .octaverc .perldb .lessfilter .mailcap *.desktop *.service
          *.timer *.socket *.path *.mount *.automount crontab .ssh/** .gnupg/** .local/bin/** .config/fish/**
-         .config/zsh/** .config/nushell/** .config/systemd/** .config/autostart/** .config/environment.d/**
+         .config/zsh/** .zcompdump* .p10k.zsh .zsh/** .oh-my-zsh/** .config/nushell/** .config/systemd/** .config/autostart/**
+         .config/environment.d/**
          .tmuxinator.yml
          .tmuxp.yaml .tmuxp.yml .tmuxp.json
          .bashrc.d/** .profile.d/** .xonshrc .elvish/** .xinputrc .byobu/** .tmux/** .wezterm.lua
