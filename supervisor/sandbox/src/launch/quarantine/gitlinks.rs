@@ -30,6 +30,9 @@ const NAME_MASK: u16 = 0xfff;
 /// No path is longer, whatever an index says.
 const LONGEST: usize = 1 << 13;
 
+/// So much of names is kept. Names that build on the last one can be far longer than the index.
+const NAMES: usize = 4 << 20;
+
 /// Longer configurations were not written by git.
 const CONFIG: usize = 1 << 20;
 
@@ -85,6 +88,7 @@ fn read<R: ReadAt>(mut index: Window<R>) -> Option<Vec<PathBuf>> {
         return None;
     }
     let mut found = Vec::new();
+    let mut kept = 0;
     // Where each entry begins, in order.
     let mut begins: Vec<u32> = Vec::new();
     let mut name = Vec::new();
@@ -121,7 +125,7 @@ fn read<R: ReadAt>(mut index: Window<R>) -> Option<Vec<PathBuf>> {
         let (rest, padding) = index.get(start, next - start)?.split_at_checked(length)?;
         name.extend(rest);
         let long = name.len() >= usize::from(NAME_MASK);
-        if name.is_empty() || long != (declared == usize::from(NAME_MASK)) {
+        if name.is_empty() || name.len() > LONGEST || long != (declared == usize::from(NAME_MASK)) {
             return None;
         }
         if rest.contains(&0) || padding.iter().any(|b| *b != 0) {
@@ -129,7 +133,10 @@ fn read<R: ReadAt>(mut index: Window<R>) -> Option<Vec<PathBuf>> {
         }
         match mode & 0o170_000 {
             0o100_000 | 0o120_000 => {}
-            0o160_000 => found.push(plain(&name)?),
+            0o160_000 => {
+                kept += name.len();
+                found.push(plain(&name).filter(|_| kept <= NAMES)?);
+            }
             // A sparse directory, or nothing that git writes.
             _ => return None,
         }
