@@ -359,6 +359,12 @@ claims! {
         "new y; arm y; mkdir x; echo 'gitdir: ../y/.git' > x/.git", "link x"),
     repository_is_disarmed_when_linked_beside_one_whose_index_does_not_tell => left_by_a_run(
         "new x; arm x; new y; echo garbage > y/.git/index", "link x"),
+    repository_is_disarmed_when_linked_beside_a_module_that_works_nowhere => left_by_a_run(
+        "new x; arm x; new m; mkdir -p .git/modules; mv m/.git .git/modules/m; rmdir m; \
+        GIT_DIR=.git/modules/m git update-index --add --cacheinfo 160000,$(printf %040d 1),zzz; \
+        git -C .git/modules/m config core.worktree ../../../gone", "link x"),
+    repository_is_disarmed_when_linked_in_an_index_that_told_nothing_before => left_by_a_run(
+        "new x; arm x; : > a; git add a; git update-index --split-index", "link x"),
     repository_that_only_one_of_its_kind_linked_is_disarmed_when_linked => left_by_a_run(
         "new y; new y/x; arm y/x; git -C y add x", "link y/x"),
     repository_that_only_one_of_its_kind_linked_is_disarmed_when_that_is_linked => left_by_a_run(

@@ -35,12 +35,7 @@ pub(super) fn find(tops: &[PathBuf], outside: &[PathBuf], nested: &[PathBuf], re
     let mut named = BTreeMap::new();
     let mut unlinked = BTreeSet::new();
     if !doubtful.is_empty() {
-        let Some(reached) = reach(roots) else {
-            // Nobody can tell: they count as linked. Every run ends with a search there, so nothing armed is a run's.
-            let dirs = repositories.iter().filter_map(|repository| repository.index.parent());
-            own.extend(dirs.map(Path::to_owned));
-            return Linked { unlinked, own, named };
-        };
+        let reached = reach(roots);
         own = reached.git;
         let not_linked = doubtful
             .into_iter()
@@ -92,22 +87,24 @@ struct Reached {
     dirs: BTreeSet<PathBuf>,
 }
 
-/// From index to index. `None` if one of them does not tell.
-fn reach(roots: Vec<Place>) -> Option<Reached> {
+/// From index to index. One that does not tell, by its form or since nobody knows where it works, proves nothing: an earlier run may
+/// have made it so, and the host may have written it in another form since.
+fn reach(roots: Vec<Place>) -> Reached {
     let mut reached = Reached::default();
     let mut todo = roots;
     while let Some((dir, work)) = todo.pop() {
+        if reached.git.len() >= MOST {
+            break;
+        }
         if !reached.git.insert(dir.clone()) {
             continue;
         }
-        if reached.git.len() > MOST {
-            return None;
-        }
-        let links = gitlinks(&dir.join("index"))?;
-        if links.is_empty() {
+        let Some(links) = gitlinks(&dir.join("index")) else {
             continue;
-        }
-        let work = git::work_of(&dir).or(work)?;
+        };
+        let Some(work) = git::work_of(&dir).or(work) else {
+            continue;
+        };
         for at in links.into_iter().map(|link| work.join(link)) {
             if let Some(git) = git::git_dir_of(&at) {
                 todo.extend(modules_of(&git));
@@ -116,7 +113,7 @@ fn reach(roots: Vec<Place>) -> Option<Reached> {
             reached.dirs.insert(at);
         }
     }
-    Some(reached)
+    reached
 }
 
 #[cfg(test)]
