@@ -230,6 +230,9 @@ fn sockets() -> Vec<Case> {
     cases.extend([
         case("setsockopt", "tcp 6 31 smc 3", Refused(EPERM)),
         case("setsockopt", "tcp 0x100000006 0x10000001f smc 3", Refused(EPERM)),
+        case("setsockopt", "tcp 6 14 on 4", Refused(EPERM)),
+        case("setsockopt", "tcp 6 32 on 4", Refused(EPERM)),
+        case("setsockopt", "tcp 6 38 on 4", Refused(EPERM)),
         case("setsockopt", "tcp 6 1 on 4", Allowed),
         case("setsockopt", "tcp 1 2 on 4", Allowed),
         case("setsockopt", "tcp 1 31 on 4", Allowed),

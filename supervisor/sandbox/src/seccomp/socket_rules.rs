@@ -81,11 +81,21 @@ pub(super) const SOCKETPAIR_CONNECTED: Body = Body {
     otherwise: FAMILY,
 };
 
-/// TCP_ULP turns a TCP socket into an SMC or TLS one: past Landlock's TCP rules, and a source of kernel bugs.
-pub(super) const SETSOCKOPT: Body = unless(&[when(
-    &[is(1, &[libc::IPPROTO_TCP as u32]), is(2, &[libc::TCP_ULP as u32])],
-    deny(libc::EPERM, "changes the protocol under a TCP socket"),
-)]);
+/// Those of TCP-AO libc does not know: TCP_AO_ADD_KEY, TCP_AO_DEL_KEY, TCP_AO_INFO, TCP_AO_REPAIR.
+const SEGMENT_KEYS: &[u32] = &[libc::TCP_MD5SIG as u32, libc::TCP_MD5SIG_EXT as u32, 38, 39, 40, 42];
+
+/// TCP_ULP turns a TCP socket into an SMC or TLS one: past Landlock's TCP rules, and a source of kernel bugs. Keys for signed segments
+/// (routers talk so) are memory of the kernel's that nobody counts: hundreds of megabytes in as many sockets as one may open.
+pub(super) const SETSOCKOPT: Body = unless(&[
+    when(
+        &[is(1, &[libc::IPPROTO_TCP as u32]), is(2, &[libc::TCP_ULP as u32])],
+        deny(libc::EPERM, "changes the protocol under a TCP socket"),
+    ),
+    when(
+        &[is(1, &[libc::IPPROTO_TCP as u32]), is(2, SEGMENT_KEYS)],
+        deny(libc::EPERM, "keys of TCP segments are kernel memory that nobody counts"),
+    ),
+]);
 
 const FASTOPEN: Verdict = deny(libc::EPERM, "TCP Fast Open connects past the network rules");
 /// Nobody needs urgent data; on unix sockets it was a way into the kernel (CVE-2025-38236).
