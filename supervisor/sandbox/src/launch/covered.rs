@@ -4,9 +4,11 @@
 //! around: opened again through `/proc/self/fd`, a file that was lent for reading could be written, one for appending be read.
 //! INVARIANT: of such a file the command holds a copy that nobody can change, or nothing of what it held before.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -59,16 +61,24 @@ impl Covered {
     fn find(plan: &SandboxPlan, number: RawFd) -> Option<Self> {
         let link = format!("/proc/self/fd/{number}");
         let facts = fs::metadata(&link).ok()?;
-        // What has no name lies in no tree.
-        if !facts.is_file() || facts.nlink() == 0 {
+        if !facts.is_file() {
             return None;
         }
-        let path = fs::read_link(&link).ok()?;
+        let path = where_it_was(fs::read_link(&link).ok()?, (facts.dev(), facts.ino()));
         let above: Vec<(&Path, Option<Identity>)> = path.ancestors().map(|dir| (dir, identity(dir))).collect();
         let mut shown = plan.mounts.iter().filter_map(|step| inside(step, &path, &above));
         let is_covered = shown.any(|at| answer::is_wider_than_mounts(plan, &at));
         let bytes = facts.len();
         is_covered.then_some(Self { path, bytes })
+    }
+}
+
+/// Landlock knows a file whose name was removed by the directory in which it lay, and so do we.
+fn where_it_was(shown: PathBuf, itself: Identity) -> PathBuf {
+    let name = shown.as_os_str().as_bytes().strip_suffix(b" (deleted)");
+    match name {
+        Some(name) if identity(&shown) != Some(itself) => PathBuf::from(OsStr::from_bytes(name)),
+        Some(_) | None => shown,
     }
 }
 
