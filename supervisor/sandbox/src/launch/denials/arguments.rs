@@ -4,6 +4,7 @@
 
 use std::ffi::{CString, OsStr};
 use std::fs;
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use super::address::{self, Address};
 use super::own_terms::in_own_terms;
 use super::question;
 use crate::seccomp::Place;
+use crate::sys::process::{self, Pid};
 use crate::sys::seccomp::Notice;
 use crate::sys::{look, memory};
 
@@ -43,13 +45,20 @@ pub(super) fn absolute(notice: &Notice, dir: Option<libc::c_int>, path: PathBuf)
         return in_own_terms(path, below);
     }
     let from = match dir {
-        None | Some(libc::AT_FDCWD) => format!("/proc/{}/cwd", notice.pid),
-        Some(number) => format!("/proc/{}/fd/{number}", notice.pid),
+        None | Some(libc::AT_FDCWD) => led(&format!("/proc/{}/cwd", notice.pid)),
+        Some(number) => led(&format!("/proc/{}/fd/{number}", notice.pid)).or_else(|| borrowed(notice.pid, number)),
     };
-    let path = led(&from)?.join(path);
+    let path = from?.join(path);
     // What only `.` makes too long for a path of its own.
     let is_long = path.as_os_str().len() >= PATH_MAX;
     Some(if is_long { path.components().collect() } else { path })
+}
+
+/// The directory behind a descriptor of a process whose list of them is closed to us: one that is not dumpable.
+fn borrowed(pid: u32, number: libc::c_int) -> Option<PathBuf> {
+    let process = process::pidfd_open(Pid(i32::try_from(pid).ok()?)).ok()?;
+    let dir = process::pidfd_getfd(process.as_fd(), number).ok()?;
+    led(&format!("/proc/self/fd/{}", dir.as_raw_fd()))
 }
 
 /// The directory that a link of a process leads to.

@@ -151,7 +151,8 @@ impl<'a> Inside<'a> {
             };
         }
         if self.is_covered(&found) {
-            return if matches!(want, Want::Look(look) if look != Look::Named) {
+            // What a cover is can be asked, not what may be done with it.
+            return if matches!(want, Want::Look(Look::There | Look::Directory | Look::Link)) {
                 PASSES
             } else {
                 no(found.path, Because::Covered)
