@@ -5,7 +5,7 @@ use std::time::Duration;
 use glee_tests::{Caller, claims, wait_until};
 use serde_json::{Value, json};
 
-use crate::inside::{LONG, NESTING, answers, background, becomes, call, endpoints, stub, trusted, watched};
+use crate::inside::{LONG, NESTING, WORKSPACE, answers, background, becomes, call, endpoints, stub, trusted, watched};
 use crate::support::{Client, Place};
 
 /// In KiB, of the process behind the endpoint.
@@ -113,11 +113,13 @@ fn unread(caller: Caller) {
 
 fn its_end(caller: Caller) {
     let at = Place::of(caller);
+    trusted(&at, WORKSPACE);
     let mut client = at.client();
     let probe = "bash -c 'exec 3<>/dev/tcp/127.0.0.1/9787' && echo open || echo closed";
-    let orders = format!("stub: mcp tools/list\nstub: sleep 3000\nstub: shell {probe}");
+    let orders = format!("stub: mcp tools/list\nstub: append listed x\nstub: sleep 3000\nstub: shell {probe}");
     let id = background(&mut client, &orders);
-    assert!(wait_until(LONG, || !endpoints(&at).is_empty()), "no endpoint");
+    let listed = at.world.project().join("listed");
+    assert!(wait_until(LONG, || listed.exists()), "it does not answer");
     // As the kernel would where its bound is reached.
     for pid in endpoints(&at) {
         let killed = std::process::Command::new("kill")

@@ -9,7 +9,7 @@ use crate::support::{Client, Place, peak_memory};
 
 pub(crate) const LONG: Duration = Duration::from_secs(30);
 pub(crate) const NESTING: &str = "subagents:\n  max_depth: 1\n";
-const WORKSPACE: &str = "security:\n  subagent_permissions:\n    extends: workspace\n";
+pub(crate) const WORKSPACE: &str = "security:\n  subagent_permissions:\n    extends: workspace\n";
 const LOOKS: [&str; 3] = ["glee_agents_list", "glee_memory_search", "glee_policy_explain"];
 const STARTS: [&str; 5] = [
     "glee_task",
@@ -322,7 +322,7 @@ fn intersection(caller: Caller) {
     // Nor has it more time.
     let mut long = stub("stub: sleep 60000");
     long["timeout_ms"] = json!(3_600_000);
-    let mut parent = stub(&call("glee_task", &long));
+    let mut parent = stub(&format!("{}\nstub: sleep 60000", call("glee_task", &long)));
     parent["timeout_ms"] = json!(1500);
     let late = client.call("glee_task", parent);
     assert_eq!(late["structuredContent"]["status"], "timeout", "{late}");
