@@ -260,7 +260,7 @@ impl PolicyError {
             Self::HomeUnknown { at, .. } if matches!(at.source, Source::Flag(_)) => {
                 "set HOME, or write an absolute path".into()
             }
-            Self::HomeUnknown { .. } => "set HOME, write an absolute path, or mark the item `need: preferred`".into(),
+            Self::HomeUnknown { .. } => "set HOME, write an absolute path, or `{path: …, need: preferred}`".into(),
             Self::InheritCannotEnforce { .. } => "remove it, or use `mode: restricted`".into(),
             Self::NetworkDenyLost { .. } => "write `network: {allow: […]}`, or extend another profile".into(),
             Self::DeniedByPolicy { .. } => "use a policy without that rule, or ask for something else".into(),

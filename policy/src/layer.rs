@@ -108,6 +108,7 @@ fn over(base: Policy, child: Policy) -> Result<Policy, PolicyError> {
         mode: child.mode.or(base.mode),
         read: child.read.or(base.read),
         write: child.write.or(base.write),
+        read_at: child.read_at.or(base.read_at),
         write_at: child.write_at.or(base.write_at),
         deny: base.deny.into_iter().chain(child.deny).collect(),
         network,

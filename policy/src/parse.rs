@@ -197,7 +197,11 @@ const AUTH: &[(&str, Auth)] = &[("broker", Auth::Broker), ("mount", Auth::Mount)
 fn fs(source: &Source, node: &Node, out: &mut Policy) -> Result<(), PolicyError> {
     for entry in fields(source, node, "fs", &["read", "write", "deny"])? {
         match entry.name {
-            "read" => out.read = Some(path_rules(&At { source, key: "fs.read" }, entry.node)?),
+            "read" => {
+                let at = At { source, key: "fs.read" };
+                out.read = Some(path_rules(&at, entry.node)?);
+                out.read_at = Some(at.at(entry.node));
+            }
             "write" => {
                 let at = At {
                     source,

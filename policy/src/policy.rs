@@ -81,7 +81,8 @@ pub struct Policy {
     pub mode: Option<Clause<Mode>>,
     pub read: Option<Vec<PathRule>>,
     pub write: Option<Vec<PathRule>>,
-    /// Where the list stands: an empty one has no rule that could say.
+    /// Where the lists stand: an empty one has no rule that could say.
+    pub read_at: Option<Origin>,
     pub write_at: Option<Origin>,
     pub deny: Vec<PathRule>,
     pub network: Option<Clause<NetworkRule>>,
@@ -113,6 +114,7 @@ impl Policy {
             mode: None,
             read: None,
             write: None,
+            read_at: None,
             write_at: None,
             deny: Vec::new(),
             network: None,

@@ -339,6 +339,13 @@ fn inherit_is_whole(flat: &Policy, out: &ResolvedPolicy) -> Result<(), PolicyErr
     if Cover::new(out).access(Path::new("/")) != Some(FsAccess::ReadWrite) {
         return refuse("fs", flat.write_at.as_ref());
     }
+    // What may be written may be read: a list of less would say nothing.
+    let everything = |rules: &Vec<PathRule>| rules.iter().any(|rule| rule.written == "/");
+    if let Some(at) = flat.read_at.as_ref().filter(written)
+        && !flat.read.as_ref().is_some_and(everything)
+    {
+        return refuse("fs.read", Some(at));
+    }
     if out.network != Network::Host {
         return refuse("network", out.origins.get("network"));
     }

@@ -122,6 +122,8 @@ fn inherit_does_not_pretend_to_enforce() {
     for (text, clause, at) in [
         ("mode: inherit\nfs: {deny: [/a]}", "fs.deny", (2, 13)),
         ("mode: inherit\nfs: {write: [.]}", "fs", (2, 13)),
+        ("mode: inherit\nfs: {read: [.]}", "fs.read", (2, 12)),
+        ("extends: inherit\nfs: {read: []}", "fs.read", (2, 12)),
         ("mode: inherit\nfs:\n  read: [.]\n  write: []", "fs", (4, 10)),
         ("mode: inherit\nnetwork: false", "network", (2, 10)),
         ("mode: inherit\nisolation: landlock", "isolation", (2, 12)),
@@ -139,6 +141,7 @@ fn inherit_does_not_pretend_to_enforce() {
         assert_eq!((*named, &found.source), (clause, &file()), "{text}");
         assert_eq!((found.line, found.column), at, "{text}");
     }
+    assert_eq!(resolved("mode: inherit\nfs: {read: [/, .]}").mode, Mode::Inherit);
     let policy = resolved("mode: inherit\nenv: {allow: [PATH]}\nmax_runtime_mins: none");
     assert_eq!((policy.env.inherit_all, policy.max_runtime), (false, None));
 }

@@ -79,6 +79,16 @@ claims! {
         assert!(seen.stderr.contains(&said), "{}", seen.stderr);
     }
 
+    fn a_profile_that_was_never_trusted_has_not_changed_since_because_it_extends_one_that_was(at) {
+        at.world.file("@PROJECT/.glee/policies/base.yml", "extends: restricted\nfs: {write: [\".\"]}\n");
+        at.world.file("@PROJECT/.glee/policies/more.yml", "extends: base\nmax_runtime_mins: 1\n");
+        succeeds(at, &["trust", "--policy", "base", "--yes"]);
+        let seen = at.seen(["run", "--policy", "more", "--", "true"]);
+        let said = at.world.fill("`@PROJECT/.glee/policies/more.yml` is not trusted");
+        assert!(seen.stderr.contains(&said) && !seen.stderr.contains("changed"), "{}", seen.stderr);
+        assert!(!status(at).contains("changed since"), "{}", status(at));
+    }
+
     fn a_configuration_that_is_a_link_out_of_the_project_is_refused_and_nothing_of_it_is_shown(at) {
         at.host("mkdir -p @HOME/own && echo 'token: SECRET-WORDS' > @HOME/own/notes.yml");
         for (make, ask) in [

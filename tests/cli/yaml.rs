@@ -1,6 +1,7 @@
 //! Errors in a policy name the file, the line and the column; nothing runs.
 
 use crate::claims::claims;
+use crate::seen::Seen;
 use crate::support::Place;
 
 /// A run under this policy is refused, and the message names `bad.yml:PLACE` and says the word.
@@ -20,6 +21,14 @@ fn is_refused_at(at: &Place, policy: &str, place: &str, word: &str) {
         "`{named}` is not in the message: {}",
         checked.stderr
     );
+}
+
+/// The same for a rule in the second line, which is good but cannot be enforced.
+#[track_caller]
+fn is_refused_by(at: &Place, policy: &str, word: &str) {
+    at.world.file("@OUT/bad.yml", policy);
+    let run = ["run", "--policy", "@OUT/bad.yml", "--", "echo", "started"];
+    at.is_refused(&run, &["(@OUT/bad.yml:2)", word]);
 }
 
 claims! {
@@ -58,6 +67,31 @@ claims! {
         }
         is_refused_at(at, &bomb, "", "");
         is_refused_at(at, &format!("fs: {}{}\n", "[".repeat(5000), "]".repeat(5000)), "1:", "deep");
+    }
+
+    fn a_rule_that_cannot_be_enforced_is_named_with_its_place(at) {
+        is_refused_at(at, "mode: inherit\nfs: {read: [\".\"]}\n", "2:12", "cannot enforce `fs.read`");
+        is_refused_by(at, "env: {}\nnetwork: {allow: [localhost]}\n", "`localhost` leads nowhere");
+        at.is_refused(&["run", "--net", "localhost", "--", "echo", "started"], &["(--net)", "`localhost` leads nowhere"]);
+    }
+
+    fn what_an_engine_cannot_do_is_named_with_the_place_of_the_rule(at) {
+        if std::env::var_os("GLEE_BACKEND").is_some() {
+            return;
+        }
+        is_refused_by(at, "mode: inherit\nbackend: podman\n", "cannot enforce `backend`");
+        is_refused_by(at, "backend: podman\nimage: debian\n", "cannot use the image `debian`");
+        at.world.file("@OUT/bad.yml", "env: {}\nbackend: docker\n");
+        let nowhere = "unix:///nowhere/docker.sock";
+        let asked = at.call(["run", "--policy", "@OUT/bad.yml", "--", "echo", "started"]);
+        let seen = Seen::of(&asked.env("DOCKER_HOST", nowhere).go());
+        let place = at.world.fill("cannot enforce `backend: docker` (@OUT/bad.yml:2)");
+        assert_eq!((seen.status, seen.stdout.as_str()), (125, ""));
+        assert!(seen.stderr.contains(&place), "{}", seen.stderr);
+        let asked = at.call(["run", "--backend", "docker", "--", "echo", "started"]);
+        let seen = Seen::of(&asked.env("DOCKER_HOST", nowhere).go());
+        assert_eq!((seen.status, seen.stdout.as_str()), (125, ""));
+        assert!(seen.stderr.contains("cannot enforce `backend: docker` (--backend)"), "{}", seen.stderr);
     }
 
     fn a_file_of_more_than_a_megabyte_is_refused(at) {

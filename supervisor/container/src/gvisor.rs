@@ -11,7 +11,7 @@ use glee_sandbox::receipt::{Attempt, Canary, LeftOut};
 use glee_sandbox::seccomp::{DenialAction, FilterSpec, Observe};
 
 use crate::facts::{Engine, Facts, Rights};
-use crate::lower::{Refused, later};
+use crate::lower::{Refused, later, origin};
 
 /// What a run in gVisor does not give, for the report.
 pub const NOT_GIVEN: &[&str] = &[
@@ -27,10 +27,7 @@ pub(crate) fn check(sandbox: &SandboxPlan, policy: &ResolvedPolicy, facts: &Fact
     let refused = |key: &str, clause: &str, reason: &str, help: &str| {
         Err(Refused::Clause {
             clause: clause.to_owned(),
-            origin: policy
-                .origins
-                .get(key)
-                .map_or_else(|| policy.name.clone(), ToString::to_string),
+            origin: origin(policy, key),
             reason: reason.to_owned(),
             help: help.to_owned(),
         })

@@ -24,6 +24,6 @@ mod vessel;
 mod view;
 
 pub use facts::{Engine, Facts};
-pub use lower::Refused;
+pub use lower::{Refused, origin};
 pub use rundir::RunDirError;
 pub use vessel::Container;

@@ -34,8 +34,12 @@ pub enum Refused {
     },
     #[error("cannot mount `{}` in a container: {reason}", .path.display())]
     Path { path: PathBuf, reason: &'static str },
-    #[error("cannot use the image `{image}`: {reason}")]
-    Image { image: String, reason: &'static str },
+    #[error("cannot use the image `{image}` ({origin}): {reason}")]
+    Image {
+        image: String,
+        origin: String,
+        reason: &'static str,
+    },
     #[error("the built-in list of system calls is damaged")]
     SyscallTable,
 }
@@ -61,7 +65,7 @@ pub fn lower(sandbox: &SandboxPlan, policy: &ResolvedPolicy, facts: &Facts) -> R
     if sandbox.containment != Containment::Namespaces {
         return Err(Refused::Clause {
             clause: "backend".to_owned(),
-            origin: "the policy".to_owned(),
+            origin: origin(policy, "backend"),
             reason: "`mode: inherit` and `isolation: landlock` mean the host's own file system".to_owned(),
             help: "use `isolation: namespaces`, or `--backend native`".to_owned(),
         });
@@ -89,7 +93,7 @@ pub fn lower(sandbox: &SandboxPlan, policy: &ResolvedPolicy, facts: &Facts) -> R
     let (canaries, left_out) = gvisor::canaries(canaries(sandbox), policy.runtime);
     let mut plan = ContainerPlan {
         image: match image {
-            Some(image) => pinned(image)?,
+            Some(image) => pinned(image, policy)?,
             None => Image::Skeleton { links: build.links },
         },
         user: (sandbox.identity.uid, sandbox.identity.gid),
@@ -115,16 +119,19 @@ pub fn lower(sandbox: &SandboxPlan, policy: &ResolvedPolicy, facts: &Facts) -> R
     Ok(plan)
 }
 
+/// Where the policy says it.
+pub fn origin(policy: &ResolvedPolicy, key: &str) -> String {
+    let written = policy.origins.get(key);
+    written.map_or_else(|| policy.name.clone(), ToString::to_string)
+}
+
 /// Only root can mount something in a daemon's container while it runs.
 fn nothing_appears(sandbox: &SandboxPlan, policy: &ResolvedPolicy) -> Result<(), Refused> {
     let Some(clause) = later(sandbox) else { return Ok(()) };
     let key = clause.split_once(": ").map_or(clause.as_str(), |(key, _)| key);
     Err(Refused::Clause {
         clause: clause.clone(),
-        origin: policy
-            .origins
-            .get(key)
-            .map_or_else(|| policy.name.clone(), ToString::to_string),
+        origin: origin(policy, key),
         reason: "only root can cover what appears under that name while a daemon's container runs".to_owned(),
         help: "run as root, or use `--backend podman` or `native`".to_owned(),
     })
@@ -139,17 +146,17 @@ pub(crate) fn later(sandbox: &SandboxPlan) -> Option<&String> {
 }
 
 /// `name@sha256:…`, or an image's own id.
-fn pinned(image: &str) -> Result<Image, Refused> {
+fn pinned(image: &str, policy: &ResolvedPolicy) -> Result<Image, Refused> {
     let digest = image.rsplit_once('@').map_or(image, |(_, digest)| digest);
     let hex = digest.strip_prefix("sha256:").unwrap_or_default();
     if hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         Ok(Image::Pinned(image.to_owned()))
     } else {
-        let (image, reason) = (
-            image.to_owned(),
-            "it is not pinned by a digest, so it may be another one tomorrow",
-        );
-        Err(Refused::Image { image, reason })
+        Err(Refused::Image {
+            image: image.to_owned(),
+            origin: origin(policy, "image"),
+            reason: "it is not pinned by a digest, so it may be another one tomorrow",
+        })
     }
 }
 

@@ -28,14 +28,25 @@ pub enum RuleProblem {
     Pattern { rule: String, problem: NameProblem },
     #[error("network rule `{rule}` names no host: {problem}")]
     Host { rule: String, problem: HostProblem },
-    #[error(
-        "network rule `{rule}` leads nowhere: inside, `localhost` is the sandbox's own; write `{instead}` for the host's"
-    )]
+    #[error("`{rule}` leads nowhere: inside, `localhost` is the sandbox's own; write `{instead}` for the host's")]
     Localhost { rule: String, instead: String },
     #[error(
-        "network rule `{rule}` leads nowhere: nobody has that address, and inside it means the sandbox itself; write `{instead}` for the host"
+        "`{rule}` leads nowhere: nobody has that address, and inside it means the sandbox itself; write `{instead}` for the host"
     )]
     Nobody { rule: String, instead: String },
+}
+
+impl RuleProblem {
+    /// As the policy prints it.
+    #[must_use]
+    pub fn rule(&self) -> &str {
+        match self {
+            Self::Pattern { rule, .. }
+            | Self::Host { rule, .. }
+            | Self::Localhost { rule, .. }
+            | Self::Nobody { rule, .. } => rule,
+        }
+    }
 }
 
 impl Rule {

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use glee_container::gvisor::NOT_GIVEN;
 use glee_container::plan::ContainerPlan;
 use glee_container::{Container, Engine, Facts, Refused, RunDirError};
+use glee_policy::Origin;
 use glee_policy::ResolvedPolicy;
 use glee_policy::resolved::{Backend, Runtime};
 use glee_sandbox::plan::{Records, SandboxPlan};
@@ -29,6 +30,14 @@ impl ContainerError {
             Self::Records => Some("leave it out, or use `--backend native`".to_owned()),
             Self::RunDir(_) => Some("remove it, if it is yours; it is made anew".to_owned()),
         }
+    }
+}
+
+/// The caller's own word for it.
+pub fn choose(policy: &mut ResolvedPolicy, typed: Option<Backend>) {
+    if let Some(backend) = typed {
+        policy.backend = backend;
+        policy.origins.insert("backend".to_owned(), Origin::flag("--backend"));
     }
 }
 
@@ -81,10 +90,7 @@ pub fn settings(plan: &SandboxPlan, policy: &ResolvedPolicy) -> Result<Option<Se
             Runtime::Default => Ok(None),
             Runtime::Runsc => Err(Refused::Clause {
                 clause: "runtime: runsc".to_owned(),
-                origin: policy
-                    .origins
-                    .get("runtime")
-                    .map_or_else(|| policy.name.clone(), ToString::to_string),
+                origin: glee_container::origin(policy, "runtime"),
                 reason: "only a container engine starts gVisor".to_owned(),
                 help: "say `--backend podman`, or `runtime: default`".to_owned(),
             }

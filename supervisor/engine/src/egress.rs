@@ -47,8 +47,8 @@ struct ModelDoor {
 
 #[derive(Debug, thiserror::Error)]
 pub enum EgressError {
-    #[error(transparent)]
-    Rule(#[from] RuleProblem),
+    #[error("cannot enforce `network` ({origin}): {problem}")]
+    Rule { origin: String, problem: RuleProblem },
     #[error("cannot use the model's endpoint `{url}`: {problem}")]
     Endpoint { url: String, problem: EndpointProblem },
 }
@@ -66,7 +66,7 @@ pub fn plan(
     endpoint: endpoint::Endpoint,
 ) -> Result<Option<Egress>, EgressError> {
     let rules = match &policy.network {
-        Network::Names { allow, deny } => Some(Rules::new(allow, deny)?),
+        Network::Names { allow, deny } => Some(Rules::new(allow, deny).map_err(|problem| misplaced(policy, problem))?),
         Network::Off | Network::Host => None,
     };
     let model = overlay.map(model).transpose()?.flatten();
@@ -79,6 +79,16 @@ pub fn plan(
     let book = rules.as_ref().map(Book::new);
     let plan = doors::Doors::plan(rules.as_ref(), book.as_ref(), &services);
     Ok(Some(Egress { plan, rules, model }))
+}
+
+fn misplaced(policy: &ResolvedPolicy, problem: RuleProblem) -> EgressError {
+    let origin = ["allow", "deny"]
+        .iter()
+        .find_map(|list| policy.origins.get(&format!("network.{list}.{}", problem.rule())));
+    EgressError::Rule {
+        origin: origin.map_or_else(|| policy.name.clone(), ToString::to_string),
+        problem,
+    }
 }
 
 fn model(overlay: &Overlay) -> Result<Option<ModelDoor>, EgressError> {

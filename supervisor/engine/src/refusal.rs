@@ -1,5 +1,6 @@
 //! Why nothing ran: what can be wrong with a run before it starts, its exit status and what to do about it.
 
+use glee_policy::ResolvedPolicy;
 use glee_sandbox::launch::LaunchError;
 use glee_sandbox::lower::LowerError;
 use glee_sandbox::survey::{NotFound, SurveyError};
@@ -36,6 +37,12 @@ pub enum Refusal {
     Lower(#[from] LowerError),
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    #[error("cannot enforce `backend: {backend}` ({origin}): {error}")]
+    Engine {
+        backend: &'static str,
+        origin: String,
+        error: LaunchError,
+    },
     #[error(transparent)]
     Container(#[from] ContainerError),
     #[error(transparent)]
@@ -51,6 +58,18 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// An engine that cannot do it is a clause that cannot be enforced.
+    pub(crate) fn launch(error: LaunchError, policy: &ResolvedPolicy) -> Self {
+        if !matches!(error, LaunchError::Engine(_)) {
+            return Self::Launch(error);
+        }
+        Self::Engine {
+            backend: policy.backend.word(),
+            origin: glee_container::origin(policy, "backend"),
+            error,
+        }
+    }
+
     /// 125, but for a command that is not there or cannot be executed.
     #[must_use]
     pub fn exit_status(&self) -> i32 {
@@ -64,6 +83,7 @@ impl Refusal {
             | Self::Egress(_)
             | Self::Lower(_)
             | Self::Launch(_)
+            | Self::Engine { .. }
             | Self::Container(_)
             | Self::Destination(_)
             | Self::OwnState(_)
@@ -77,7 +97,7 @@ impl Refusal {
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Lower(error) => Some(error.help().to_owned()),
-            Self::Launch(error) => error.help(),
+            Self::Launch(error) | Self::Engine { error, .. } => error.help(),
             Self::Container(error) => error.help(),
             Self::Key(error) => Some(error.help().to_owned()),
             Self::Layer(error) => error.help(),

@@ -187,11 +187,10 @@ fn attempt(
     if let Some(error) = unrecorded {
         return Err(Refusal::Audit(error));
     }
-    let (outcome, leaving) = launched.inspect_err(|error| {
-        if let LaunchError::Canary { receipt } = error {
-            report.fail_receipt(receipt);
-        }
-    })?;
+    if let Err(LaunchError::Canary { receipt }) = &launched {
+        report.fail_receipt(receipt);
+    }
+    let (outcome, leaving) = launched.map_err(|error| Refusal::launch(error, policy))?;
     report.deny(&outcome, &prepared);
     report.take_changes(&outcome, &prepared.project);
     let status = report.conclude(&outcome, prepared.plan.receipt);
@@ -291,7 +290,7 @@ fn prepare_on(
 fn select(options: &Options, scene: &Scene) -> Result<Selected, Refusal> {
     let mut selected = select::select(options.policy.as_deref(), scene)?;
     select::add_flags(&mut selected, &options.flags, scene)?;
-    selected.policy.backend = options.backend.unwrap_or(selected.policy.backend);
+    container::choose(&mut selected.policy, options.backend);
     if options.workspace != Workspace::Shared {
         stage::check(options.workspace, &selected.policy)?;
         select::add_workspace(&mut selected, scene)?;

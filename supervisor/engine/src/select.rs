@@ -245,7 +245,7 @@ fn own(
 
 fn judge(project: ProjectPolicy, scene: &Scene) -> Result<Selected, SelectError> {
     let mut selected = weigh(project.asked, &project.files, scene)?;
-    if selected.standing == Some(Standing::Changed) {
+    if selected.standing != Some(Standing::Trusted) {
         // The file itself may be as it was trusted, and what it extends not.
         let changed = trust::changed(&project.files)?;
         if !changed.contains(&project.file) {

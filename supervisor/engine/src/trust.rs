@@ -94,7 +94,8 @@ pub fn standing(files: &Files) -> Result<Standing, TrustError> {
     if !files.is_empty() && known.iter().zip(files.values()).all(|(known, now)| *known == Some(now)) {
         return Ok(Standing::Trusted);
     }
-    Ok(if known.iter().any(Option::is_some) {
+    let other = |(known, now): (&Option<&String>, &String)| known.is_some_and(|known| known != now);
+    Ok(if known.iter().zip(files.values()).any(other) {
         Standing::Changed
     } else {
         Standing::Untrusted
@@ -103,7 +104,11 @@ pub fn standing(files: &Files) -> Result<Standing, TrustError> {
 
 /// Those of the files that are not as they were trusted.
 pub(crate) fn changed(files: &Files) -> Result<Vec<PathBuf>, TrustError> {
-    let store = load(&store_path()?)?;
+    let store = match store_path() {
+        Ok(path) => load(&path)?,
+        Err(TrustError::NoPlace) => Store::default(),
+        Err(error) => return Err(error),
+    };
     let other = |(file, now): &(&PathBuf, &String)| store.trusted.get(&key(file)) != Some(*now);
     Ok(files.iter().filter(other).map(|(file, _)| file.clone()).collect())
 }

@@ -41,7 +41,7 @@ fn missing(grant: &Grant) -> Trouble {
     };
     let help = match grant.origin.source {
         Source::Flag(_) => "create it first, or leave the flag out",
-        Source::Builtin(_) | Source::File(_) => "create it first, or mark the clause `need: preferred`",
+        Source::Builtin(_) | Source::File(_) => "create it first, or write `{path: …, need: preferred}`",
     };
     (!grant.exists && grant.need == Need::Required && matters).then_some(("there is nothing at this path", help))
 }

@@ -33,7 +33,9 @@ pub(super) fn tell(words: fmt::Arguments<'_>) {
         } else {
             "\n"
         };
-        let _ = write!(stderr.lock(), "glee-supervisor: {words}{end}");
+        // In one piece: the command writes there too.
+        let text = format!("glee-supervisor: {words}{end}");
+        let _ = stderr.lock().write_all(text.as_bytes());
     }
 }
 
