@@ -88,13 +88,16 @@ for _ in range(8):
         if n < 50: s = door.accept()[0]; c.send(bytes(20000)); held.append(s)
         else: c.send(b'hello')
     held.append(door)
+for _ in range(50):
+    d = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); d.bind(('127.0.0.1', 0)); held.append(d)
+    held += [socket.socket(), *socket.socketpair(), *socket.socketpair()]
 for _ in range(2000): socket.if_nameindex()
 f = tempfile.TemporaryFile()
 for at in range(12000, 0, -1): fcntl.lockf(f, fcntl.LOCK_EX, 1, 2 * at)
 time.sleep(1.5)
 print(len(held))";
         let seen = at.seen(["run", "--policy", "@OUT/limits.yml", "--", "python3", "-c", program]);
-        assert_eq!((seen.status, seen.stdout.as_str()), (0, "1608\n"), "{}", seen.stderr);
+        assert_eq!((seen.status, seen.stdout.as_str()), (0, "1908\n"), "{}", seen.stderr);
     }
 
     fn where_the_machine_runs_out_of_memory_the_sandbox_goes_first_and_cannot_help_it(at) {
@@ -110,11 +113,11 @@ print(len(held))";
         let program = "import os
 stored = 0
 try:
-    for n in range(2000):
+    for n in range(4000):
         path = f'/tmp/{n}'
         open(path, 'w').close()
-        os.setxattr(path, 'user.a', bytes(60000))
-        stored += 60000
+        os.setxattr(path, 'user.a', bytes(1000))
+        stored += 1000
 except OSError as error: print(error.errno)
 print(stored < 12 << 20)";
         let seen = at.seen(["run", "--policy", "@OUT/limits.yml", "--", "python3", "-c", program]);

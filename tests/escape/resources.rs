@@ -40,6 +40,11 @@ claims! {
     memory_of_a_process_without_its_first_thread_is_bounded => greedy("@A headless_memory 500", "memory_mb: 150"),
     memory_of_unread_answers_is_bounded => greedy("@A netlink_memory 150", "memory_mb: 64"),
     memory_of_connections_that_nobody_accepts_is_bounded => greedy("@A backlog_memory 150", "memory_mb: 64"),
+    memory_of_errors_that_nobody_reads_is_bounded => greedy("@A error_queues errors 60", "memory_mb: 64"),
+    memory_of_copies_of_what_was_sent_is_bounded => greedy("@A error_queues stamps 60", "memory_mb: 64"),
+    memory_of_begun_datagrams_is_bounded => greedy("@A begun_datagrams 100", "memory_mb: 64"),
+    memory_of_access_lists_is_bounded => greedy("mkdir -p /dev/shm/glee-@ID; @A access_lists 30 /dev/shm/glee-@ID; \
+        rm -r /dev/shm/glee-@ID", "memory_mb: 64"),
     memory_of_locks_is_bounded => greedy("@A many_locks posix 300000 .", "memory_mb: 64"),
     memory_of_locks_that_nobody_owns_is_bounded_in_private_places => greedy("@A many_locks ofd 300000 /tmp", "memory_mb: 64"),
     tmp_is_bounded => greedy("@A fill /tmp/glee-@ID 300", "disk_mb: 50"),

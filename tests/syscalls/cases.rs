@@ -1,7 +1,7 @@
 //! Arguments on both sides of each rule, under `restricted`.
 
 use Expected::{Allowed, Quiet, Refused};
-use libc::{EAFNOSUPPORT, EINVAL, EPERM};
+use libc::{E2BIG, EAFNOSUPPORT, EINVAL, ENOPROTOOPT, EPERM};
 
 use crate::probe::{How, arguments};
 
@@ -64,6 +64,15 @@ fn files() -> Vec<Case> {
         case("fcntl", "0 1 0", Allowed),
         case("fcntl", "0 1025 0", Allowed),
     ];
+    for (call, file) in [("setxattr", "file"), ("lsetxattr", "file"), ("fsetxattr", "fd")] {
+        cases.extend([
+            case(call, &format!("{file} page page 1024 0"), Allowed),
+            // The kernel has a bound of its own.
+            case(call, &format!("{file} page page 0x100000000 0"), Allowed),
+            case(call, &format!("{file} page page 1025 0"), Quiet(E2BIG)),
+            case(call, &format!("{file} page page 0xffffffff 0"), Quiet(E2BIG)),
+        ]);
+    }
     for (call, before) in [("open", ""), ("openat", "-100 ")] {
         cases.extend([
             case(call, &format!("{before}new {creating} 04755"), Refused(EPERM)),
@@ -237,6 +246,10 @@ fn sockets() -> Vec<Case> {
         case("setsockopt", "tcp 1 2 on 4", Allowed),
         case("setsockopt", "tcp 1 31 on 4", Allowed),
         case("setsockopt", "tcp 0 31 on 4", Allowed),
+        case("setsockopt", "tcp 41 6 on 4", Refused(EPERM)),
+        case("setsockopt", "tcp 1 37 on 4", Quiet(ENOPROTOOPT)),
+        case("setsockopt", "tcp 1 65 on 4", Quiet(ENOPROTOOPT)),
+        case("setsockopt", "tcp 1 29 on 4", Allowed),
     ]);
     cases
 }

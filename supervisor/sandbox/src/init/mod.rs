@@ -33,7 +33,7 @@ use crate::sys::errand::NetworkMaker;
 use crate::sys::event::{self, Want};
 use crate::sys::process::{self, Side};
 use crate::sys::socket::Wait;
-use crate::sys::{fd, mount, path, processors, term};
+use crate::sys::{fd, mount, net, path, processors, term};
 
 /// Who has built what stands around us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -319,6 +319,8 @@ fn enter(inheritance: &Inheritance<'_>, network: Option<NetworkMaker>) -> Result
     if in_user_namespace {
         counters::bound();
     }
+    // The new root shows no settings that could be changed.
+    let settings = network.as_ref().and_then(|_| net::Settings::open().ok());
     let umask = path::umask(0);
     let sources = root::Sources {
         trees: &|| Trees::receive(plan, || next_trees(inheritance)),
@@ -337,6 +339,8 @@ fn enter(inheritance: &Inheritance<'_>, network: Option<NetworkMaker>) -> Result
         // Its maker has capabilities, and as root's it has root's uid: it is gone when this returns.
         let namespace = network.finish().step("network namespace")?;
         process::setns(namespace.as_fd()).step("network namespace")?;
+        // One bound among several, and not every kernel has it: docs/threat-model.md.
+        let _ = settings.map(|settings| settings.keep_no_copies());
     }
     if !plan.doors.list.is_empty() {
         let open = doors::open(&plan.doors).step("doors")?;

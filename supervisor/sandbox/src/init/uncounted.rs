@@ -1,5 +1,5 @@
 //! Kernel memory that a command makes and that neither a control group nor a look at its processes counts: unread answers of netlink,
-//! connections that nobody has accepted, locks on files.
+//! connections that nobody has accepted, what stays with a datagram socket, locks on files.
 //!
 //! INVARIANT: what is counted is the sandbox's own: sockets of our network namespace; locks of our processes, and of those that no
 //! process owns (`F_OFD_SETLK`) the ones on files of the private space. What is left is in docs/threat-model.md.
@@ -24,6 +24,13 @@ const LONG: Duration = Duration::from_secs(2);
 /// What a socket takes by itself, and what can wait in one that nobody has accepted.
 const SOCKET: u64 = 2 << 10;
 const MOST_QUEUED: u64 = 512 << 10;
+
+/// What stays with a socket that is in no table, or that has no buffers of its own to be counted: options, filters, and a datagram that
+/// was begun (`MSG_MORE`).
+const UNSEEN: u64 = 192 << 10;
+
+/// Looks at numbers that change while one adds them up.
+const COUNTS: u32 = 3;
 
 /// What a lock takes, and the number for which no program has a use.
 const LOCK: u64 = 200;
@@ -73,7 +80,10 @@ impl Uncounted {
             return false;
         }
         let sockets = self.network.as_ref().map_or(0, |network| network.held(self.bound));
-        let exceed = sockets > self.bound || self.locks.as_mut().is_some_and(|locks| locks.exceed(self.bound));
+        let unseen = self.network.as_ref().map_or(0, |network| network.unseen(self.bound));
+        let exceed = sockets > self.bound
+            || unseen > self.bound
+            || self.locks.as_mut().is_some_and(|locks| locks.exceed(self.bound));
         let pause = if sockets > self.bound / 16 { OFTEN } else { SELDOM };
         let rest = begun.elapsed().saturating_mul(REST).min(Duration::from_secs(1));
         self.next = Instant::now() + pause.max(rest);
@@ -100,6 +110,39 @@ impl Network {
             .map(|table| sum(table, unaccepted, bound))
             .fold(netlink, u64::saturating_add)
     }
+}
+
+impl Network {
+    /// What may be held where no table tells it: by UDP sockets, and by those that are bound to nothing.
+    fn unseen(&self, bound: u64) -> u64 {
+        let most = |number: u64| number.saturating_mul(UNSEEN);
+        let used = || Some(most(used(&fs::read_to_string("/proc/net/sockstat").ok()?)?));
+        let Some(all) = used().filter(|all| *all > bound) else {
+            return 0;
+        };
+        let others = || fs::read_to_string("/proc/net/protocols").map_or(0, |table| elsewhere(&table));
+        (0..COUNTS).fold(all, |least, _| {
+            let others = most(others());
+            least.min(used().unwrap_or(0).saturating_sub(others))
+        })
+    }
+}
+
+/// The number of all sockets, by `/proc/net/sockstat`.
+fn used(table: &str) -> Option<u64> {
+    let line = table.lines().find_map(|line| line.strip_prefix("sockets: used "))?;
+    line.trim().parse().ok()
+}
+
+/// Of `/proc/net/protocols`, the number of sockets whose memory is counted, by a control group or by the other tables.
+fn elsewhere(table: &str) -> u64 {
+    let in_use = |line: &str| {
+        let mut fields = line.split_ascii_whitespace();
+        let name = fields.next()?;
+        let counted = name.starts_with("TCP") || name.starts_with("UNIX") || name == "NETLINK";
+        fields.nth(1)?.parse::<u64>().ok().filter(|_| counted)
+    };
+    table.lines().filter_map(in_use).fold(0, u64::saturating_add)
 }
 
 /// The sum over the lines of a table, as far as it matters: past `enough` nobody reads on.

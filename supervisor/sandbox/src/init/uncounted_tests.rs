@@ -42,6 +42,25 @@ fn sockets_in_use_are_those_of_either_family() {
 }
 
 #[test]
+fn sockets_that_no_table_shows_are_all_but_those_of_counted_protocols() {
+    assert_eq!(
+        used("sockets: used 312\nTCP: inuse 12 orphan 0 tw 0 alloc 3 mem 0\n"),
+        Some(312)
+    );
+    assert_eq!(used("TCP: inuse 12\n"), None);
+    let table = "protocol  size sockets  memory press maxhdr  slab module     cl co di\n\
+                 UDPv6     1472     17       0   NI       0   yes  kernel      y  y  y\n\
+                 TCPv6     2432      2       0   no     192   yes  kernel      y  y  y\n\
+                 UNIX-STREAM 1152   30      -1   NI       0   yes  kernel      y  n  n\n\
+                 UNIX      1152    400      -1   NI       0   yes  kernel      y  n  n\n\
+                 UDP       1344     99       0   NI       0   yes  kernel      y  y  y\n\
+                 TCP       2304   5000       0   no     192   yes  kernel      y  y  y\n\
+                 NETLINK   1096  60000      -1   NI       0   no   kernel      n  n  n\n";
+    assert_eq!(elsewhere(table), 65_432);
+    assert_eq!(elsewhere(""), 0);
+}
+
+#[test]
 fn locks_are_ours_by_their_process_or_by_their_file() {
     let locks = Locks {
         list: File::open("/proc/locks").unwrap(),

@@ -43,6 +43,8 @@ impl Abroad {
     pub(super) fn go(network: &OwnedFd) -> Option<Self> {
         let home = net::own_namespace().ok()?;
         process::setns(network.as_fd()).ok()?;
+        // One bound among several, and not every kernel has it: docs/threat-model.md.
+        let _ = net::Settings::open().and_then(|settings| settings.keep_no_copies());
         Some(Self { home })
     }
 

@@ -56,6 +56,22 @@ pub(super) const RENAMEAT2: Body = unless(&[no_device(&[Test::AnyBit {
     mask: libc::RENAME_WHITEOUT,
 }])]);
 
+/// How long the value of an attribute may be.
+///
+/// An access list in private space is kernel memory that nobody counts, half as large again as it is written, and the kernel takes the
+/// same user in it thousands of times: with 64 KiB for each file a run held what it liked. Larger ones are hardly ever written (ext4
+/// has room for 4 KiB of all of a file's attributes). The kernel reads the length whole, and refuses what has more than its low half.
+const LONGEST_ATTRIBUTE: u32 = 1024;
+
+pub(super) const SETXATTR: Body = unless(&[when(
+    &[Test::Between {
+        arg: 3,
+        first: LONGEST_ATTRIBUTE + 1,
+        last: u32::MAX,
+    }],
+    Verdict::Errno(libc::E2BIG as u16),
+)]);
+
 /// A lease needs no more than a file of the caller's own opened for reading, and holds up whoever opens it, outside too, for as
 /// long as `fs.lease-break-time` (45 seconds).
 pub(super) const FCNTL: Body = unless(&[when(

@@ -5,7 +5,7 @@
 //! INVARIANT (low half): a test sees only the low 32 bits of an argument. Each argument named there is one that the
 //! kernel declares `int`, `unsigned int`, `pid_t` or `umode_t`, or cuts to 32 bits itself (the flags of clone), so
 //! whatever stands in the high half can neither hide a value nor fake one (CVE-2019-7303). An argument that the
-//! kernel reads whole must not be tested.
+//! kernel reads whole must not be tested, unless it refuses whatever has a high half (the length of an attribute).
 
 use super::filter::{Denial, FilterSpec, NetworkRule, SocketRule, Verdict};
 use super::{file_rules, process_rules, socket_rules};
@@ -37,6 +37,7 @@ pub enum Rule {
     Setpgid,
     Setpriority,
     Setsockopt,
+    Setxattr,
     Socket,
     Socketpair,
 }
@@ -132,6 +133,7 @@ impl Rule {
             "setpgid" => Rule::Setpgid,
             "setpriority" => Rule::Setpriority,
             "setsockopt" => Rule::Setsockopt,
+            "setxattr" => Rule::Setxattr,
             "socket" => Rule::Socket,
             "socketpair" => Rule::Socketpair,
             _ => return None,
@@ -157,7 +159,11 @@ impl Rule {
             Rule::Seccomp => process_rules::SECCOMP,
             Rule::SendFlagsArg2 => socket_rules::SEND_FLAGS_ARG2,
             Rule::SendFlagsArg3 => socket_rules::SEND_FLAGS_ARG3,
-            Rule::Setsockopt => socket_rules::SETSOCKOPT,
+            Rule::Setsockopt => match spec.network {
+                NetworkRule::LoopbackOnly => socket_rules::SETSOCKOPT_LOOPBACK,
+                NetworkRule::Host => socket_rules::SETSOCKOPT_HOST,
+            },
+            Rule::Setxattr => file_rules::SETXATTR,
             Rule::Socket => match (spec.sockets, spec.network) {
                 (SocketRule::NoSockets, _) => socket_rules::SOCKET_NONE,
                 (SocketRule::Namespaced, NetworkRule::LoopbackOnly) => socket_rules::SOCKET_LOOPBACK,

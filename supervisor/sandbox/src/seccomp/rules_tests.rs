@@ -7,8 +7,10 @@ use super::interpreter_tests::run_native;
 use super::*;
 
 const EPERM: u16 = 1;
+const E2BIG: u16 = 7;
 const ENOTTY: u16 = 25;
 const EINVAL: u16 = 22;
+const ENOPROTOOPT: u16 = 92;
 const EAFNOSUPPORT: u16 = 97;
 
 /// What a program inside sees.
@@ -276,6 +278,38 @@ fn a_tcp_socket_keeps_its_protocol() {
     }
     for (level, option) in [(6, 1), (6, 30), (6, 33), (1, 31), (0, 31), (41, 31)] {
         expect(namespaced(), "setsockopt", &[3, level, option], Works);
+    }
+}
+
+#[test]
+fn memory_that_nobody_counts_is_not_to_be_had_by_one_call() {
+    let loopback = [((41, 6), Refused(EPERM)), ((41, 25), Missing(0)), ((0, 11), Missing(0))];
+    let stamps = [((1, 37), Missing(ENOPROTOOPT)), ((1, 65), Missing(ENOPROTOOPT))];
+    let refused = [loopback.as_slice(), &stamps].concat();
+    for (level, option) in [0, 1, 41]
+        .into_iter()
+        .flat_map(|level| (0..100).map(move |o| (level, o)))
+    {
+        let found = refused.iter().find(|(which, _)| *which == (level, option));
+        let expected = found.map_or(Works, |(_, seen)| *seen);
+        expect(namespaced(), "setsockopt", &[3, level, option], expected);
+        let on_host = if (level, option) == (41, 6) {
+            Refused(EPERM)
+        } else {
+            Works
+        };
+        expect(host(), "setsockopt", &[3, level, option], on_host);
+    }
+    for name in ["setxattr", "lsetxattr", "fsetxattr"] {
+        for (length, expected) in [
+            (0, Works),
+            (1024, Works),
+            (1025, Missing(E2BIG)),
+            (65536, Missing(E2BIG)),
+            (0xffff_ffff, Missing(E2BIG)),
+        ] {
+            expect(namespaced(), name, &[1, 1, 1, length], expected);
+        }
     }
 }
 

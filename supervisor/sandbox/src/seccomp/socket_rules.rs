@@ -84,18 +84,46 @@ pub(super) const SOCKETPAIR_CONNECTED: Body = Body {
 /// Those of TCP-AO libc does not know: TCP_AO_ADD_KEY, TCP_AO_DEL_KEY, TCP_AO_INFO, TCP_AO_REPAIR.
 const SEGMENT_KEYS: &[u32] = &[libc::TCP_MD5SIG as u32, libc::TCP_MD5SIG_EXT as u32, 38, 39, 40, 42];
 
+/// IPV6_2292PKTOPTIONS, the oldest of three ways to say how packets are to be sent: up to 64 KiB for each socket that stay with it.
+const OLD_PACKET_OPTIONS: u32 = 6;
+
 /// TCP_ULP turns a TCP socket into an SMC or TLS one: past Landlock's TCP rules, and a source of kernel bugs. Keys for signed segments
 /// (routers talk so) are memory of the kernel's that nobody counts: hundreds of megabytes in as many sockets as one may open.
-pub(super) const SETSOCKOPT: Body = unless(&[
-    when(
-        &[is(1, &[libc::IPPROTO_TCP as u32]), is(2, &[libc::TCP_ULP as u32])],
-        deny(libc::EPERM, "changes the protocol under a TCP socket"),
+const OTHER_PROTOCOL: Clause = when(
+    &[is(1, &[libc::IPPROTO_TCP as u32]), is(2, &[libc::TCP_ULP as u32])],
+    deny(libc::EPERM, "changes the protocol under a TCP socket"),
+);
+const KEYS: Clause = when(
+    &[is(1, &[libc::IPPROTO_TCP as u32]), is(2, SEGMENT_KEYS)],
+    deny(libc::EPERM, "keys of TCP segments are kernel memory that nobody counts"),
+);
+const OPTIONS: Clause = when(
+    &[is(1, &[libc::IPPROTO_IPV6 as u32]), is(2, &[OLD_PACKET_OPTIONS])],
+    deny(
+        libc::EPERM,
+        "these options of packets are kernel memory that nobody counts",
     ),
-    when(
-        &[is(1, &[libc::IPPROTO_TCP as u32]), is(2, SEGMENT_KEYS)],
-        deny(libc::EPERM, "keys of TCP segments are kernel memory that nobody counts"),
-    ),
-]);
+);
+
+/// IP_RECVERR and IPV6_RECVERR. A socket's queue of errors is memory that nobody counts, megabytes in each. On a loopback there is
+/// nothing to learn from it: who is connected hears of a closed port all the same. It must seem to work, or the resolver gives up.
+const ERRORS_V4: Clause = when(
+    &[is(1, &[libc::IPPROTO_IP as u32]), is(2, &[libc::IP_RECVERR as u32])],
+    Verdict::Errno(0),
+);
+const ERRORS_V6: Clause = when(
+    &[is(1, &[libc::IPPROTO_IPV6 as u32]), is(2, &[libc::IPV6_RECVERR as u32])],
+    Verdict::Errno(0),
+);
+/// SO_TIMESTAMPING, old and new: copies of what was sent go to the same queue (those that a message asks for by itself, see
+/// `sys::net::Settings`). SO_TIMESTAMP and SO_TIMESTAMPNS stay.
+const STAMPS: Clause = when(
+    &[is(1, &[libc::SOL_SOCKET as u32]), is(2, &[37, 65])],
+    Verdict::Errno(libc::ENOPROTOOPT as u16),
+);
+
+pub(super) const SETSOCKOPT_LOOPBACK: Body = unless(&[OTHER_PROTOCOL, KEYS, OPTIONS, ERRORS_V4, ERRORS_V6, STAMPS]);
+pub(super) const SETSOCKOPT_HOST: Body = unless(&[OTHER_PROTOCOL, KEYS, OPTIONS]);
 
 const FASTOPEN: Verdict = deny(libc::EPERM, "TCP Fast Open connects past the network rules");
 /// Nobody needs urgent data; on unix sockets it was a way into the kernel (CVE-2025-38236).

@@ -24,6 +24,29 @@ pub fn own_namespace() -> io::Result<OwnedFd> {
     check(unsafe { libc::ioctl(socket.as_raw_fd(), SIOCGSKNS) }.into()).map(own)
 }
 
+/// Where the settings of a network namespace are: those of whoever looks for one there.
+#[derive(Debug)]
+pub struct Settings(OwnedFd);
+
+impl Settings {
+    pub fn open() -> io::Result<Self> {
+        let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC;
+        // SAFETY: the path is a NUL-terminated literal.
+        let dir = check(unsafe { libc::open(c"/proc/sys".as_ptr(), flags) }.into())?;
+        Ok(Self(own(dir)))
+    }
+
+    /// No copies of what is sent are kept for the sake of time stamps, unless a right or `SO_TIMESTAMPING` asks for them: they are
+    /// memory that nobody counts. Needs CAP_NET_ADMIN in the namespace. Older kernels have no such setting in a namespace.
+    pub fn keep_no_copies(&self) -> io::Result<()> {
+        let (name, flags) = (c"net/core/tstamp_allow_data", libc::O_WRONLY | libc::O_CLOEXEC);
+        // SAFETY: the path is a NUL-terminated literal.
+        let file = check(unsafe { libc::openat(self.0.as_raw_fd(), name.as_ptr(), flags) }.into()).map(own)?;
+        // SAFETY: one byte is read from a literal.
+        check(unsafe { libc::write(file.as_raw_fd(), c"0".as_ptr().cast(), 1) } as libc::c_long).map(drop)
+    }
+}
+
 /// Brings `lo` up, with 127.0.0.1 and ::1 as the kernel assigns them.
 pub fn loopback_up() -> io::Result<()> {
     let socket = socket()?;
