@@ -41,6 +41,7 @@ glee_tests::claims! {
     a_hidden_path_that_is_opened_as_a_place_is_reported => crate::looks::opened_as_a_place;
     asking_for_a_console_is_no_row => crate::looks::asked_for_a_console;
     looks_are_reported_as_far_as_they_would_succeed => crate::looks::explained;
+    what_may_be_done_with_a_cover_is_reported_on_request => crate::looks::covered;
     a_change_of_a_link_is_none_of_what_it_leads_to => crate::ordinary::links;
     a_file_that_could_not_be_made_to_be_read_is_reported => crate::words::locks;
     a_hidden_directory_that_was_to_be_entered_is_reported => crate::words::entered;
@@ -85,6 +86,7 @@ glee_tests::claims! {
     sixty_four_threads_racing_a_path_reach_nothing => crate::stress::race;
     processes_that_vanish_or_stop_do_no_harm => crate::stress::awkward;
     a_process_that_hides_its_memory_is_reported_all_the_same => crate::stress::undumpable;
+    what_such_a_process_opens_beside_a_directory_is_reported => crate::stress::undumpable_places;
     records_of_landlock_are_read_and_audit_is_as_it_was => crate::records::prove;
     clean_builds_have_next_to_no_false_reports => crate::builds::prove;
 }
