@@ -54,6 +54,8 @@ glee_tests::claims! {
     open_files_and_private_space_have_an_end_that_is_listed => crate::words::full;
     refused_connections_name_their_program => crate::words::clients;
     an_allowed_host_at_another_port_is_reported_by_its_name => crate::sockets::other_ports;
+    a_name_refused_outside_has_its_clause_with_its_place => crate::sockets::places;
+    the_port_that_nothing_can_allow_has_no_hint_to_allow_it => crate::sockets::port_zero;
     a_server_inside_at_the_address_of_a_name_is_no_denial => crate::sockets::own_servers;
     a_name_that_was_looked_up_is_reported_where_nothing_leads_out => crate::sockets::names;
     a_name_that_was_looked_up_hides_no_address => crate::sockets::beside_names;
@@ -76,6 +78,7 @@ glee_tests::claims! {
     a_project_that_was_to_be_moved_is_reported_however_it_is_named => crate::making::moved_project;
     a_path_that_is_no_text_is_reported_with_its_bytes => crate::words::bytes;
     hints_can_be_followed => crate::words::followed;
+    the_hint_for_a_git_directory_names_what_is_held_in_it => crate::words::git_directories;
     a_call_that_failed_by_another_name_hides_no_later_denial => crate::again::beside_another_name;
     what_is_renamed_elsewhere_keeps_no_denial_out => crate::again::beside_renames;
     what_appears_on_the_host_during_a_run_is_reported => crate::again::appeared;
