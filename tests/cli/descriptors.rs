@@ -230,6 +230,28 @@ claims! {
         assert_eq!((seen.code(), seen.out().as_str(), seen.err().as_str()), (Some(0), told, ""));
     }
 
+    // Landlock knows it by the directory in which it lay, as it knows what is there.
+    fn a_covered_file_whose_name_was_removed_is_covered_all_the_same(at) {
+        let file = "@PROJECT/.claude/notes";
+        let script = "cat; (echo evil > /proc/self/fd/0) 2> /dev/null || echo kept";
+        let enter = "exec 3< .claude/notes 4< .claude/notes; rm .claude/notes; \"$@\" <&3 3<&- 4<&-; cat <&4";
+        at.world.file(file, "old\n");
+        at.world.mode(file, 0o666);
+        let bare = at.host(&format!("exec 3< .claude/notes; rm .claude/notes; sh -c '{script}' <&3; cat /proc/self/fd/3"));
+        assert_eq!(bare, "old\nevil\n");
+        at.world.file(file, "old\n");
+        at.world.mode(file, 0o666);
+        let seen = at.shell("workspace", script).through(["sh", "-c", enter, "sh"]).go();
+        assert_eq!((seen.code(), seen.out().as_str(), seen.err().as_str()), (Some(0), "old\nkept\nold\n", ""));
+
+        // For appending there is no copy.
+        at.world.file(file, "old\n");
+        let enter = "exec 3>> .claude/notes; rm .claude/notes; exec \"$@\" >&3 3>&-";
+        let seen = at.shell("workspace", "echo started >&2").through(["sh", "-c", enter, "sh"]).go();
+        assert_eq!((seen.code(), seen.out().as_str()), (Some(125), ""), "{}", seen.err());
+        assert!(seen.err().contains("hidden or read-only inside"), "{}", seen.err());
+    }
+
     fn a_covered_file_is_standard_output_only_if_it_is_empty(at) {
         at.world.file("@PROJECT/.envrc", "old\n");
         for redirection in [">> .envrc", "1<> .envrc"] {

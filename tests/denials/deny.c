@@ -181,6 +181,17 @@ static int awkward(void) {
     return 0;
 }
 
+static int place;
+
+static void *open_beside(void *unused) {
+    char way[4096];
+    (void)unused;
+    openat(place, secret, O_RDONLY);
+    snprintf(way, sizeof way, "/proc/self/fd/%d/%s", place, secret);
+    open(way, O_RDONLY);
+    return NULL;
+}
+
 int main(int argc, char **argv) {
     if (argc < 2) return 2;
     good = argc > 2 ? argv[2] : "", secret = argc > 3 ? argv[3] : "";
@@ -197,6 +208,16 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[1], "undumpable")) {
         prctl(PR_SET_DUMPABLE, 0);
         open(secret, O_RDONLY);
+        puts("done");
+        return 0;
+    }
+    if (!strcmp(argv[1], "beside")) {
+        pthread_t other;
+        place = open(good, O_RDONLY | O_DIRECTORY);
+        prctl(PR_SET_DUMPABLE, 0);
+        open_beside(NULL);
+        pthread_create(&other, NULL, open_beside, NULL);
+        pthread_join(other, NULL);
         puts("done");
         return 0;
     }

@@ -117,3 +117,35 @@ pub(crate) fn explained(caller: Caller) {
         assert_eq!(denials(&report).iter().find(about), None, "{line}");
     }
 }
+
+/// That something is there can be seen; what may be done with it is the cover's answer.
+pub(crate) fn covered(caller: Caller) {
+    let world = world(caller);
+    put(&world, &world.project().join(".env"), 0o644);
+    put(&world, &world.project().join("shut/file"), 0o644);
+    let policy = "extends: workspace\nfs: {deny: [\"**/.env\", \"shut\"]}\n";
+    let ask = |line: &str| {
+        let script = format!("import os\ntry: {line}\nexcept OSError: pass");
+        let run =
+            prepared(&world, Policy::Yaml(policy.into()), &["--explain"]).command(["python3", "-I", "-c", &script]);
+        let (outcome, report) = reported(&world, run);
+        assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+        let at = |name: &str| world.project().join(name).display().to_string();
+        let ours = [at(".env"), at("shut")];
+        let rows = denials(&report).iter();
+        rows.filter(|row| ours.iter().any(|path| row["path"] == **path))
+            .map(|row| (row["kind"].clone(), row["hint"].clone()))
+            .collect::<Vec<_>>()
+    };
+    for (line, deny) in [
+        ("os.access('.env', os.R_OK)", "**/.env"),
+        ("os.access('.env', os.W_OK)", "**/.env"),
+        ("os.access('shut', os.R_OK | os.X_OK)", "shut"),
+    ] {
+        let hint = format!("remove fs.deny \"{deny}\"");
+        assert_eq!(ask(line), [("fs.read".into(), hint.into())], "{line}");
+    }
+    for line in ["os.access('.env', os.F_OK)", "os.stat('.env')", "os.stat('shut')"] {
+        assert_eq!(ask(line), [], "{line}");
+    }
+}

@@ -41,6 +41,7 @@ glee_tests::claims! {
     a_hidden_path_that_is_opened_as_a_place_is_reported => crate::looks::opened_as_a_place;
     asking_for_a_console_is_no_row => crate::looks::asked_for_a_console;
     looks_are_reported_as_far_as_they_would_succeed => crate::looks::explained;
+    what_may_be_done_with_a_cover_is_reported_on_request => crate::looks::covered;
     a_change_of_a_link_is_none_of_what_it_leads_to => crate::ordinary::links;
     a_file_that_could_not_be_made_to_be_read_is_reported => crate::words::locks;
     a_hidden_directory_that_was_to_be_entered_is_reported => crate::words::entered;
@@ -53,6 +54,8 @@ glee_tests::claims! {
     open_files_and_private_space_have_an_end_that_is_listed => crate::words::full;
     refused_connections_name_their_program => crate::words::clients;
     an_allowed_host_at_another_port_is_reported_by_its_name => crate::sockets::other_ports;
+    a_name_refused_outside_has_its_clause_with_its_place => crate::sockets::places;
+    the_port_that_nothing_can_allow_has_no_hint_to_allow_it => crate::sockets::port_zero;
     a_server_inside_at_the_address_of_a_name_is_no_denial => crate::sockets::own_servers;
     a_name_that_was_looked_up_is_reported_where_nothing_leads_out => crate::sockets::names;
     a_name_that_was_looked_up_hides_no_address => crate::sockets::beside_names;
@@ -75,6 +78,7 @@ glee_tests::claims! {
     a_project_that_was_to_be_moved_is_reported_however_it_is_named => crate::making::moved_project;
     a_path_that_is_no_text_is_reported_with_its_bytes => crate::words::bytes;
     hints_can_be_followed => crate::words::followed;
+    the_hint_for_a_git_directory_names_what_is_held_in_it => crate::words::git_directories;
     a_call_that_failed_by_another_name_hides_no_later_denial => crate::again::beside_another_name;
     what_is_renamed_elsewhere_keeps_no_denial_out => crate::again::beside_renames;
     what_appears_on_the_host_during_a_run_is_reported => crate::again::appeared;
@@ -85,6 +89,7 @@ glee_tests::claims! {
     sixty_four_threads_racing_a_path_reach_nothing => crate::stress::race;
     processes_that_vanish_or_stop_do_no_harm => crate::stress::awkward;
     a_process_that_hides_its_memory_is_reported_all_the_same => crate::stress::undumpable;
+    what_such_a_process_opens_beside_a_directory_is_reported => crate::stress::undumpable_places;
     records_of_landlock_are_read_and_audit_is_as_it_was => crate::records::prove;
     clean_builds_have_next_to_no_false_reports => crate::builds::prove;
 }

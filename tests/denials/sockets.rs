@@ -43,6 +43,37 @@ pub(crate) fn other_ports(caller: Caller) {
     }
 }
 
+/// Refused by the companion, which knows the rules and not where they were written.
+pub(crate) fn places(caller: Caller) {
+    let policy = "extends: workspace\nnetwork:\n  allow: [\"*.other.example\"]\n  deny: [\"bad.other.example\"]\n";
+    for (host, clause, line) in [
+        ("another.example", "network.allow does not name it (", 3),
+        ("bad.other.example", "network.deny `bad.other.example` (", 4),
+    ] {
+        let report = asked(caller, policy, host, "443");
+        let found = row(&report, "network", host);
+        let rule = found["rule"].as_str().unwrap_or_default();
+        let place = format!("policy.yml:{line})");
+        assert!(rule.starts_with(clause) && rule.ends_with(&place), "{found}");
+    }
+}
+
+/// A connection can be tried there.
+pub(crate) fn port_zero(caller: Caller) {
+    for policy in [
+        "extends: workspace\n",
+        "extends: workspace\nnetwork: {allow: [other.example]}\n",
+    ] {
+        let report = asked(caller, policy, "192.0.2.1", "0");
+        let hint = "port 0 cannot be allowed";
+        assert_eq!(
+            rows(&report),
+            [["network", "192.0.2.1:0", hint, "python3"]],
+            "{report:#}"
+        );
+    }
+}
+
 /// A server of the command's own at such an address is no refusal.
 pub(crate) fn own_servers(caller: Caller) {
     let world = world(caller);

@@ -77,3 +77,16 @@ pub(crate) fn undumpable(caller: Caller) {
     assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
     assert_eq!(row(&report, "fs.hidden", &secret)["count"], 1);
 }
+
+/// Beside an open directory, by whichever thread.
+pub(crate) fn undumpable_places(caller: Caller) {
+    let world = world(caller);
+    let secret = put(&world, &world.home().join("secrets/secret"), 0o600)
+        .display()
+        .to_string();
+    let run = prepared(&world, Policy::Named("restricted"), &[]);
+    let command = [program().as_str(), "beside", ".", "../secrets/secret"].map(str::to_owned);
+    let (outcome, report) = reported(&world, run.command(command));
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    assert_eq!(row(&report, "fs.hidden", &secret)["count"], 4, "{report:#}");
+}

@@ -356,6 +356,30 @@ pub(crate) fn followed(caller: Caller) {
     assert_eq!(words(row(&report, "fs.write", &lock))[1], hint, "{report:#}");
 }
 
+/// It stays only because of what lies in it.
+pub(crate) fn git_directories(caller: Caller) {
+    for dir in [".git", "sub/.git", "sub"] {
+        let world = world(caller);
+        world.git_init();
+        world.file("@PROJECT/sub/file", "text\n");
+        let made = Run::bare(&world).command(["git", "init", "-q", "sub"]).go();
+        assert_eq!(made.code(), Some(0), "{}", made.describe());
+        let ask = |policy: String| {
+            let script = "import os, sys; os.rename(sys.argv[1], sys.argv[1] + '.old')";
+            let run = prepared(&world, Policy::Yaml(policy), &[]).command(["python3", "-I", "-c", script, dir]);
+            reported(&world, run)
+        };
+        let (outcome, report) = ask("extends: workspace\n".into());
+        assert_eq!(outcome.code(), Some(1), "{}", outcome.describe());
+        let path = world.project().join(dir).display().to_string();
+        let hint = words(row(&report, "fs.write", &path))[1];
+        assert!(!hint.contains(".git\""), "{hint}");
+        let (outcome, report) = ask(format!("extends: workspace\n{hint}\n"));
+        assert_eq!(outcome.code(), Some(0), "{hint}: {}", outcome.describe());
+        assert_eq!(report["denials"], json!([]), "{hint}");
+    }
+}
+
 /// As if the kernel did not have them: what libraries try at every start is not worth a row.
 pub(crate) fn absent_calls(caller: Caller) {
     let world = world(caller);

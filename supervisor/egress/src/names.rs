@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::dns::{NameRefusal, RefusedName, Sink};
 use crate::record::{Ledger, Via};
-use crate::refusal::{Kind, Refusal};
+use crate::refusal::{Kind, NOT_ALLOWED, Refusal};
 
 /// Enters the names that were asked for and refused.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ impl Sink for NameSink {
             ..Refusal::new(Kind::Forbidden, reason)
         };
         let refusal = match name.why {
-            NameRefusal::NotAllowed { hint } => forbidden("no rule of the policy allows it", None, Some(hint)),
+            NameRefusal::NotAllowed { hint } => forbidden(NOT_ALLOWED, None, Some(hint)),
             NameRefusal::Denied { rule, hint } => {
                 forbidden("a deny rule of the policy forbids it", Some(rule), Some(hint))
             }

@@ -4,6 +4,9 @@
 
 use crate::record::Outcome;
 
+/// The reason where it is only that nothing allows it.
+pub const NOT_ALLOWED: &str = "no rule of the policy allows it";
+
 /// What sort of thing stood in the way: each protocol has its own code for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {

@@ -187,10 +187,12 @@ impl Rules {
     }
 }
 
+pub const NO_PORT: &str = "port 0 cannot be allowed";
+
 /// The smallest line that would allow it.
 #[must_use]
 pub fn allow_hint(host: &Host, port: u16) -> String {
-    hint::network(&host.to_string(), port).unwrap_or_else(|| "port 0 cannot be allowed".to_owned())
+    hint::network(&host.to_string(), port).unwrap_or_else(|| NO_PORT.to_owned())
 }
 
 #[cfg(test)]

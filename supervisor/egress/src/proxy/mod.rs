@@ -24,7 +24,7 @@ use crate::gate::{Language, Stop};
 use crate::host::Host;
 use crate::limits::{Limits, Slots};
 use crate::record::{Ledger, Track, Via};
-use crate::refusal::{Kind, Refusal};
+use crate::refusal::{Kind, NOT_ALLOWED, Refusal};
 use crate::rules::{Rules, Verdict};
 use crate::window::Pool;
 
@@ -60,7 +60,7 @@ impl Desk {
             Verdict::Refused { rule, hint } => {
                 let reason = match rule {
                     Some(_) => "a deny rule of the policy forbids it",
-                    None => "no rule of the policy allows it",
+                    None => NOT_ALLOWED,
                 };
                 Err(Refusal {
                     kind: Kind::Forbidden,

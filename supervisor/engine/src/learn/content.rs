@@ -21,7 +21,13 @@ const LOOSE: &str = "key auth ak sk data phrase session";
 /// What comes before `key` if that is a secret.
 const KEYS: &str = "api access private secret auth account application signing encryption license";
 
-const MARK: &str = "PRIVATE KEY-----";
+/// What private keys begin with: as text, of PGP, of SSH2, of PuTTY.
+const MARKS: &[&str] = &[
+    "PRIVATE KEY-----",
+    "PRIVATE KEY BLOCK-----",
+    "PRIVATE KEY ----",
+    "PuTTY-User-Key-File-",
+];
 
 /// How tokens begin, and how many letters and digits follow at the least.
 const TOKENS: &[(&str, usize)] = &[
@@ -66,19 +72,23 @@ pub(super) fn holds_secret(file: &Path, homes: &[PathBuf], yard: &dyn Yard) -> b
 
 /// A private key or a token, whatever the file is for.
 fn is_secret_itself(text: &str) -> bool {
-    !text.contains('\0') && (text.contains(MARK) || TOKENS.iter().any(|token| has_token(text, *token)))
+    !text.contains('\0')
+        && (MARKS.iter().any(|mark| text.contains(mark)) || TOKENS.iter().any(|token| has_token(text, *token)))
 }
 
 fn has_token(text: &str, (start, least): (&str, usize)) -> bool {
     text.match_indices(start).any(|(at, _)| {
         let before = text.get(..at).and_then(|before| before.chars().next_back());
         let rest = text.get(at + start.len()..).unwrap_or_default();
-        let letters = rest
-            .chars()
-            .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
-        let value: String = letters.take(least).collect();
+        let letters = || {
+            rest.chars()
+                .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+        };
+        // Some begin with numbers.
+        let numbers = letters().take_while(|c| c.is_ascii_digit() || *c == '-').count();
+        let value: String = letters().take(numbers + least).collect();
         let drawn = value.chars().any(|c| c.is_ascii_digit()) && value.chars().any(|c| c.is_ascii_alphabetic());
-        before.is_none_or(|c| !c.is_ascii_alphanumeric()) && value.len() == least && drawn
+        before.is_none_or(|c| !c.is_ascii_alphanumeric()) && value.len() >= least && drawn
     })
 }
 

@@ -71,6 +71,15 @@ fn keys_and_tokens_are_secrets_wherever_they_stand() {
         "let t = \"ghp_0123456789abcdefghijABCDEFGHIJ\";",
         "AKIAIOSFODNN7EXAMPLE",
         "x: glpat-0123456789abcdefghij",
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----",
+        "---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----",
+        "PuTTY-User-Key-File-3: ssh-ed25519",
+        // Numbers come first.
+        concat!("xox", "b-123456789012-1234567890123-AbCdEfGhIjKlMnOpQrStUvWx"),
+        concat!(
+            "xox",
+            "p-12345678901-12345678901-123456789012-abcdef0123456789abcdef0123456789"
+        ),
     ] {
         assert!(is_secret_itself(text), "{text}");
     }

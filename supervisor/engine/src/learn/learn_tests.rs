@@ -366,6 +366,7 @@ fn hosts_are_written_as_rules() {
         host("example.org:8443", "network: {allow: [\"example.org:8443\"]}"),
         host("10.0.0.1:53", "network: {allow: [\"NAME\"]}"),
         host("evil\nname:443", "network: {allow: [\"x\"]}"),
+        host("192.0.2.1:0", "port 0 cannot be allowed"),
     ];
     let learned = taught(&yard, &rows, &[]);
     let allow = match resolved(&yard, &learned.text).network {
@@ -373,7 +374,7 @@ fn hosts_are_written_as_rules() {
         Network::Off | Network::Host => Vec::new(),
     };
     assert_eq!(allow, ["example.org", "example.org:8443"]);
-    assert_eq!(learned.listed, 2);
+    assert_eq!(learned.listed, 3);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use glee_egress::record::{Attempt, Client as From, Outcome as Verdict};
 use glee_sandbox::launch::Client;
 use glee_sandbox::plan::Transport;
 
-use super::denials::{Denial, NOTHING, What};
+use super::denials::{Denial, Explainer, NOTHING, What};
 
 /// Who made all of these attempts, if it was one program and everything is known.
 fn who(attempt: &Attempt, clients: &[Client]) -> Option<(u32, String)> {
@@ -31,7 +31,11 @@ fn who(attempt: &Attempt, clients: &[Client]) -> Option<(u32, String)> {
 }
 
 /// Connections that were refused.
-pub(super) fn of_attempts(attempts: &[Attempt], clients: &[Client]) -> impl Iterator<Item = Denial> {
+pub(super) fn of_attempts(
+    attempts: &[Attempt],
+    clients: &[Client],
+    explainer: &Explainer<'_>,
+) -> impl Iterator<Item = Denial> {
     let refused = attempts.iter().filter(|attempt| attempt.verdict == Verdict::Refused);
     let row = |attempt: &Attempt, (pid, program)| Denial {
         kind: "network",
@@ -44,11 +48,7 @@ pub(super) fn of_attempts(attempts: &[Attempt], clients: &[Client]) -> impl Iter
         path_hex: None,
         pid,
         program,
-        rule: match (&attempt.rule, &attempt.reason) {
-            (Some(rule), _) => format!("network.deny `{rule}`"),
-            (None, Some(reason)) => reason.clone(),
-            (None, None) => "network.allow does not name it".to_owned(),
-        },
+        rule: explainer.clause(attempt),
         hint: attempt.hint.clone().unwrap_or_else(|| NOTHING.to_owned()),
         count: attempt.count,
     };

@@ -7,13 +7,16 @@ use std::path::Path;
 
 use glee_egress::book::Book;
 use glee_egress::host::Host;
-use glee_egress::rules::{Rules, Verdict as Ruling};
+use glee_egress::record::Attempt;
+use glee_egress::refusal::NOT_ALLOWED;
+use glee_egress::rules::{self, Rules, Verdict as Ruling};
 use glee_policy::decide::{Question, Verdict as Decision};
 use glee_policy::hint::{self, Place};
 use glee_policy::names::NamePattern;
+use glee_policy::origin::Origin;
 use glee_policy::resolved::{FsAccess, ResolvedPolicy};
 use glee_sandbox::launch::{Because, Denied, DeniedKind, Subject};
-use glee_sandbox::plan::{Response, SandboxPlan};
+use glee_sandbox::plan::{MountStep, Response, SandboxPlan};
 use serde::Serialize;
 
 use crate::denied;
@@ -142,6 +145,7 @@ impl<'a> Explainer<'a> {
                 let hint = match port {
                     // Whoever asks for names wants to reach one of them.
                     DNS_PORT => "network: {allow: [\"NAME\"]}, with the name that was to be looked up".to_owned(),
+                    0 => rules::NO_PORT.to_owned(),
                     _ => hint::address(&host, port),
                 };
                 (What::Host(address.to_string()), rule, hint)
@@ -165,6 +169,19 @@ impl<'a> Explainer<'a> {
             rule,
             hint,
             count: denied.count,
+        }
+    }
+
+    /// The clause by which a connection was refused outside.
+    pub(super) fn clause(&self, attempt: &Attempt) -> String {
+        let origin = |key: &str| self.policy.origins.get(key);
+        match (&attempt.rule, &attempt.reason) {
+            (Some(rule), _) => placed(
+                &format!("network.deny `{rule}`"),
+                origin(&format!("network.deny.{rule}")),
+            ),
+            (None, Some(reason)) if reason != NOT_ALLOWED => reason.clone(),
+            (None, _) => placed("network.allow does not name it", origin("network")),
         }
     }
 
@@ -268,10 +285,8 @@ impl<'a> Explainer<'a> {
     /// The names by which a policy opts out of protecting a path: the nearest that it lies in, or all that lie below it and hold it.
     fn protected(&self, path: &Path) -> Vec<String> {
         let islands = || {
-            self.plan
-                .watches
-                .iter()
-                .filter(|watch| watch.response == Response::Protect)
+            let watches = self.plan.watches.iter();
+            watches.filter(|watch| watch.response == Response::Protect && !self.is_held(&watch.path))
         };
         let around = islands().filter(|watch| path.starts_with(&watch.path));
         let around = around.max_by_key(|watch| watch.path.as_os_str().len());
@@ -287,6 +302,14 @@ impl<'a> Explainer<'a> {
         let below = islands().filter(|watch| watch.path.starts_with(path));
         let names: BTreeSet<String> = below.map(|watch| name(&watch.path)).collect();
         names.into_iter().collect()
+    }
+
+    /// Does a directory stay only because of what lies in it?
+    fn is_held(&self, path: &Path) -> bool {
+        let pins = |step: &MountStep| matches!(step, MountStep::Pin { at } if at == path);
+        let protects = |step: &MountStep| matches!(step, MountStep::Protect { at } if at == path);
+        let mounts = &self.plan.mounts;
+        mounts.iter().any(pins) && !mounts.iter().any(protects)
     }
 
     /// The clause that would grant a path: itself if it is there, else the nearest directory that is.
@@ -330,9 +353,13 @@ fn unprotect(names: &[String]) -> String {
 
 /// A clause with its place.
 fn written(verdict: &Decision) -> String {
-    match &verdict.origin {
-        Some(origin) => format!("{} ({origin})", verdict.clause),
-        None => verdict.clause.clone(),
+    placed(&verdict.clause, verdict.origin.as_ref())
+}
+
+fn placed(clause: &str, origin: Option<&Origin>) -> String {
+    match origin {
+        Some(origin) => format!("{clause} ({origin})"),
+        None => clause.to_owned(),
     }
 }
 

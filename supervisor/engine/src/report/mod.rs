@@ -19,7 +19,7 @@ use std::time::SystemTime;
 use glee_egress::record::Attempt;
 use glee_egress::report::Report as Served;
 use glee_sandbox::Cause;
-use glee_sandbox::launch::{self, Client, End, Outcome};
+use glee_sandbox::launch::{self, End, Outcome};
 use glee_sandbox::plan::Workspace;
 use glee_sandbox::receipt::{Receipt, Wish};
 use serde::Serialize;
@@ -238,12 +238,11 @@ impl Report {
         self.receipt.sign(&self.policy.sha256, &self.layers);
     }
 
-    /// What the companion says went in and out; what was refused is a denial too.
-    fn take_egress(&mut self, served: Option<&[u8]>, clients: &[Client]) {
+    /// What the companion says went in and out.
+    fn take_egress(&mut self, served: Option<&[u8]>) {
         let Some(served) = served.and_then(self::served) else {
             return;
         };
-        self.denials.extend(attempts::of_attempts(&served.attempts, clients));
         let nameless = |attempt| Attempt {
             clients: Vec::new(),
             others: 0,
@@ -275,10 +274,14 @@ impl Report {
     /// What was refused, in the words of the run's policy.
     pub fn deny(&mut self, outcome: &Outcome, prepared: &Prepared) {
         let served = outcome.served.as_deref().and_then(served);
-        let named = served.map(|served| served.names).unwrap_or_default();
+        let (named, attempts) = served.map(|served| (served.names, served.attempts)).unwrap_or_default();
         let explainer = denials::Explainer::new(prepared, &named);
         self.denials = denials::counted(outcome.refusals.list.iter().map(|denied| explainer.denial(denied)));
         self.denials.extend(explainer.limits(outcome));
+        // What was refused outside is a denial too.
+        let clients = &outcome.refusals.clients;
+        self.denials
+            .extend(attempts::of_attempts(&attempts, clients, &explainer));
         self.denials_omitted = outcome.refusals.omitted;
         self.denials_lost = outcome.refusals.lost;
         self.observed_calls = outcome.refusals.seen;
@@ -299,7 +302,7 @@ impl Report {
         if let Some(receipt) = &outcome.receipt {
             self.receipt.take(receipt, wish);
         }
-        self.take_egress(outcome.served.as_deref(), &outcome.refusals.clients);
+        self.take_egress(outcome.served.as_deref());
         self.appeared = outcome
             .appeared
             .iter()

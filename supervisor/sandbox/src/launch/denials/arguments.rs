@@ -10,8 +10,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::address::{self, Address};
-use super::own_terms::in_own_terms;
-use super::question;
+use super::own_terms::{Theirs, in_own_terms};
+use super::{people, question};
 use crate::seccomp::Place;
 use crate::sys::process::{self, Pid};
 use crate::sys::seccomp::Notice;
@@ -41,12 +41,14 @@ pub(super) fn name(notice: &Notice, arg: u8) -> Option<CString> {
 
 pub(super) fn absolute(notice: &Notice, dir: Option<libc::c_int>, path: PathBuf) -> Option<PathBuf> {
     if path.is_absolute() {
-        let below = |name: &str| led(&format!("/proc/{}/{name}", notice.pid));
-        return in_own_terms(path, below);
+        return in_own_terms(path, |theirs| match theirs {
+            Theirs::Cwd => cwd(notice.pid),
+            Theirs::Open(number) => opened(notice.pid, number),
+        });
     }
     let from = match dir {
-        None | Some(libc::AT_FDCWD) => led(&format!("/proc/{}/cwd", notice.pid)),
-        Some(number) => led(&format!("/proc/{}/fd/{number}", notice.pid)).or_else(|| borrowed(notice.pid, number)),
+        None | Some(libc::AT_FDCWD) => cwd(notice.pid),
+        Some(number) => opened(notice.pid, number),
     };
     let path = from?.join(path);
     // What only `.` makes too long for a path of its own.
@@ -54,9 +56,20 @@ pub(super) fn absolute(notice: &Notice, dir: Option<libc::c_int>, path: PathBuf)
     Some(if is_long { path.components().collect() } else { path })
 }
 
-/// The directory behind a descriptor of a process whose list of them is closed to us: one that is not dumpable.
-fn borrowed(pid: u32, number: libc::c_int) -> Option<PathBuf> {
-    let process = process::pidfd_open(Pid(i32::try_from(pid).ok()?)).ok()?;
+fn cwd(thread: u32) -> Option<PathBuf> {
+    led(&format!("/proc/{thread}/cwd"))
+}
+
+/// The directory behind a descriptor.
+fn opened(thread: u32, number: libc::c_int) -> Option<PathBuf> {
+    led(&format!("/proc/{thread}/fd/{number}")).or_else(|| borrowed(thread, number))
+}
+
+/// The same of a process whose list of them is closed to us: one that is not dumpable.
+fn borrowed(thread: u32, number: libc::c_int) -> Option<PathBuf> {
+    // A handle is on a process, not on one of its threads.
+    let process = people::process_of(thread)?;
+    let process = process::pidfd_open(Pid(i32::try_from(process).ok()?)).ok()?;
     let dir = process::pidfd_getfd(process.as_fd(), number).ok()?;
     led(&format!("/proc/self/fd/{}", dir.as_raw_fd()))
 }

@@ -10,8 +10,16 @@ use std::path::{Path, PathBuf};
 /// Ways through `/proc/self` in one path.
 const MOST: usize = 8;
 
-/// The same path without it. `led`: where `cwd` and `fd/N` of the caller lead. `None`: it is about the process itself.
-pub(super) fn in_own_terms(path: PathBuf, led: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+/// What of a caller leads elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Theirs {
+    Cwd,
+    /// A descriptor.
+    Open(i32),
+}
+
+/// The same path without it. `led`: where that of the caller leads. `None`: it is about the process itself.
+pub(super) fn in_own_terms(path: PathBuf, led: impl Fn(Theirs) -> Option<PathBuf>) -> Option<PathBuf> {
     let mut path = path;
     for _ in 0..MOST {
         let Some((owner, rest)) = of_a_process(path.as_os_str().as_bytes()) else {
@@ -31,7 +39,7 @@ pub(super) fn in_own_terms(path: PathBuf, led: impl Fn(&str) -> Option<PathBuf>)
             }
             // Whose it is only the sandbox knows.
             _ if owner.first().is_some_and(u8::is_ascii_digit) => return Some(path),
-            b"cwd" if !below.is_empty() => at(&led("cwd")?, below),
+            b"cwd" if !below.is_empty() => at(&led(Theirs::Cwd)?, below),
             b"fd" => {
                 let (number, below) = first_name(below);
                 let number: u32 = std::str::from_utf8(number).ok()?.parse().ok()?;
@@ -39,7 +47,7 @@ pub(super) fn in_own_terms(path: PathBuf, led: impl Fn(&str) -> Option<PathBuf>)
                 if below.is_empty() {
                     return None;
                 }
-                at(&led(&format!("fd/{number}"))?, below)
+                at(&led(Theirs::Open(i32::try_from(number).ok()?))?, below)
             }
             _ => return None,
         };

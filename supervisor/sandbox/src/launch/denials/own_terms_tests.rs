@@ -3,10 +3,10 @@
 use super::*;
 
 fn known(path: &str) -> Option<String> {
-    let led = |name: &str| match name {
-        "cwd" => Some(PathBuf::from("/w/p")),
-        "fd/3" => Some(PathBuf::from("/w/d")),
-        _ => None,
+    let led = |theirs| match theirs {
+        Theirs::Cwd => Some(PathBuf::from("/w/p")),
+        Theirs::Open(3) => Some(PathBuf::from("/w/d")),
+        Theirs::Open(_) => None,
     };
     in_own_terms(path.into(), led).map(|path| path.display().to_string())
 }

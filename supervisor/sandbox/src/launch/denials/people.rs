@@ -45,15 +45,25 @@ impl People {
     }
 }
 
-fn look_up(thread: u32) -> Option<Person> {
+/// The process that a thread belongs to.
+pub(super) fn process_of(thread: u32) -> Option<u32> {
+    value(&status(thread)?, "Tgid")?.parse().ok()
+}
+
+fn status(thread: u32) -> Option<String> {
     let status = fs::read(format!("/proc/{thread}/status")).ok()?;
-    let status = String::from_utf8_lossy(&status);
-    let value = |key: &str| {
-        status
-            .lines()
-            .find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))
-            .map(str::trim)
-    };
+    Some(String::from_utf8_lossy(&status).into_owned())
+}
+
+fn value<'s>(status: &'s str, key: &str) -> Option<&'s str> {
+    let mut lines = status.lines();
+    let found = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+    found.map(str::trim)
+}
+
+fn look_up(thread: u32) -> Option<Person> {
+    let status = status(thread)?;
+    let value = |key: &str| value(&status, key);
     let last = |key: &str| value(key)?.split_ascii_whitespace().next_back()?.parse().ok();
     let process: u32 = value("Tgid")?.parse().ok()?;
     let program = if process == thread {
