@@ -49,6 +49,7 @@ mod injection;
 mod kernel;
 mod landlock_mode;
 mod lifecycle;
+mod mounts;
 mod namespaces;
 mod network;
 mod network_unix;
@@ -88,6 +89,7 @@ const AREAS: &[(&str, &[&str])] = &[
     ("kernel", kernel::CLAIMS),
     ("landlock_mode", landlock_mode::CLAIMS),
     ("lifecycle", lifecycle::CLAIMS),
+    ("mounts", mounts::CLAIMS),
     ("namespaces", namespaces::CLAIMS),
     ("network", network::CLAIMS),
     ("network_unix", network_unix::CLAIMS),

@@ -148,6 +148,7 @@ impl Attempt {
 
     /// What no run may leave on the host, whatever it was about.
     fn check_remains(&self, world: &World, before: &[PathBuf], outcome: &Outcome) {
+        world.unmount();
         if let Some(left) = world.remains() {
             panic!("ESCAPED: {left}\n{}", outcome.describe());
         }

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt, chown, lchown, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Child;
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use crate::{Caller, Lab, Listener, Snapshot, attack_tool};
@@ -23,6 +23,7 @@ pub struct World {
     secret: String,
     words: RefCell<BTreeMap<String, String>>,
     strays: RefCell<Vec<PathBuf>>,
+    mounts: RefCell<Vec<PathBuf>>,
     pub(crate) victims: RefCell<Vec<Child>>,
     pub(crate) listeners: RefCell<Vec<Listener>>,
     watched: RefCell<BTreeMap<PathBuf, Snapshot>>,
@@ -40,6 +41,7 @@ impl World {
             secret: random(),
             words: RefCell::default(),
             strays: RefCell::default(),
+            mounts: RefCell::default(),
             victims: RefCell::default(),
             listeners: RefCell::default(),
             watched: RefCell::default(),
@@ -179,6 +181,21 @@ impl World {
         self.file(template, &format!("the secret is {}\n", self.secret))
     }
 
+    /// Shows what lies at one place at another one as well, by the machine's administrator's word.
+    pub fn mount(&self, from: &str, at: &str) {
+        let (from, at) = (self.path(from), self.path(at));
+        let done = Command::new("mount").arg("--bind").arg(from).arg(&at).status();
+        assert!(done.is_ok_and(|status| status.success()), "{}", at.display());
+        self.mounts.borrow_mut().push(at);
+    }
+
+    /// Takes those away again.
+    pub(crate) fn unmount(&self) {
+        for at in self.mounts.take().iter().rev() {
+            let _ = Command::new("umount").arg("-l").arg(at).status();
+        }
+    }
+
     pub fn link(&self, target: &str, at: &str) {
         let at = self.path(at);
         symlink(self.fill(target), &at).expect("make a symlink");
@@ -222,6 +239,7 @@ impl Drop for World {
             let _ = victim.wait();
         }
         self.end_processes();
+        self.unmount();
         if std::env::var_os("GLEE_KEEP").is_some() {
             eprintln!("kept {}", self.root.display());
             return;

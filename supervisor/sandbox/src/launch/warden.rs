@@ -12,6 +12,7 @@ mod covers;
 mod post;
 mod queue;
 mod tree;
+mod twins;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +35,7 @@ use covers::Failed;
 pub(super) use post::Post;
 use queue::Queue;
 use tree::Tree;
+use twins::Twins;
 use walk::{Listing, Missed};
 
 /// More than a full queue of the longest names takes.
@@ -103,6 +105,7 @@ type Named = (WatchId, OsString);
 pub(super) struct Warden {
     inotify: Inotify,
     tree: Tree,
+    twins: Twins,
     /// Full paths to be covered when they appear.
     names: BTreeMap<PathBuf, (Response, String)>,
     /// Those of them that are protected, whether or not they are hidden as well.
@@ -152,6 +155,7 @@ impl Warden {
         let mut warden = Self {
             inotify: Inotify::new()?,
             tree: Tree::default(),
+            twins: Twins::default(),
             names: BTreeMap::new(),
             protected: BTreeSet::new(),
             ends: BTreeSet::new(),
@@ -271,6 +275,7 @@ impl Warden {
         // At once, before what was between two places moves on.
         self.cover_fresh();
         self.list_some();
+        self.resettle();
         self.tree.forget_adrift(ADRIFT);
         if all_read && self.is_idle() {
             self.behind_since = None;
@@ -312,7 +317,10 @@ impl Warden {
                 }
             }
             Change::Vanished { dir, name, is_dir } => self.vanished(dir, &name, is_dir),
-            Change::Forgotten { dir } => self.tree.forget(dir),
+            Change::Forgotten { dir } => {
+                self.tree.forget(dir);
+                self.twins.remove(&dir);
+            }
         }
     }
 
@@ -327,7 +335,7 @@ impl Warden {
         if !is_dir && !self.ends.contains(name) {
             return;
         }
-        if let Some(full) = self.tree.path(dir).map(|dir| dir.join(name)) {
+        for full in self.paths(dir, name) {
             // With a directory goes what lies in it.
             let below = self.protected.range(full.clone()..);
             let gone = below.take_while(|path| path.starts_with(&full));

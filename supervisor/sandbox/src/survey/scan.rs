@@ -2,7 +2,8 @@
 //! the host, and repositories nested in the project.
 //!
 //! INVARIANT (bounded): at most `DIRS` directories are listed, nearest first, and `UNLISTED` more are asked for their `.git`, so
-//! that a large tree does not delay every start. Whether everything was seen is part of the answer.
+//! that a large tree does not delay every start. Whether everything was seen is part of the answer. What is mounted there by itself is
+//! found wherever it lies.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
@@ -15,6 +16,7 @@ use glee_policy::{ResolvedPolicy, Source};
 use super::Place;
 use super::git::{self, GitDir};
 use crate::plan::Kind;
+use crate::workspace::below;
 
 const DIRS: usize = 64;
 const ENTRIES: usize = 4096;
@@ -86,6 +88,7 @@ fn installed<'a>(policy: &'a ResolvedPolicy, home: Option<&Path>) -> BTreeSet<&'
 pub(super) fn scan(roots: impl Iterator<Item = PathBuf>, reach: Reach) -> Found {
     let mut found = Found::default();
     let mut todo: VecDeque<PathBuf> = roots.collect();
+    let mounted = mounted(&todo);
     let (mut dirs, mut entries) = (0, 0);
     while let Some(dir) = todo.pop_front() {
         if dirs == DIRS || entries >= ENTRIES {
@@ -137,5 +140,21 @@ pub(super) fn scan(roots: impl Iterator<Item = PathBuf>, reach: Reach) -> Found 
             found.bare.push(dir);
         }
     }
+    for at in mounted {
+        let Ok(kind) = at.symlink_metadata().map(|meta| meta.file_type()) else {
+            continue;
+        };
+        if kind.is_socket() && !found.sockets.contains(&at) {
+            found.sockets.push(at);
+        } else if kind.is_fifo() && !found.pipes.contains(&at) {
+            found.pipes.push(at);
+        }
+    }
     found
+}
+
+/// What is mounted in these directories by itself. A directory lists such a name as what lies beneath: a socket as a file.
+fn mounted(roots: &VecDeque<PathBuf>) -> BTreeSet<PathBuf> {
+    let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
+    roots.iter().flat_map(|root| below::parts(&table, root)).collect()
 }

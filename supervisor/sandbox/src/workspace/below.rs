@@ -23,6 +23,13 @@ pub(crate) fn writable(mountinfo: &[u8], dir: &Path) -> Vec<PathBuf> {
     places(lines.filter(|line| !is_read_only(line)), dir)
 }
 
+/// As `points`, those that show a part of their filesystem: a file, or a directory that is not its top.
+pub(crate) fn parts(mountinfo: &[u8], dir: &Path) -> Vec<PathBuf> {
+    let lines = mountinfo.split(|byte| *byte == b'\n');
+    let is_part = |line: &&[u8]| line.split(|byte| *byte == b' ').nth(3).is_some_and(|root| root != b"/");
+    places(lines.filter(is_part), dir)
+}
+
 /// The mount's own options are the sixth field, those of its filesystem the last.
 fn is_read_only(line: &[u8]) -> bool {
     let fields = || line.split(|byte| *byte == b' ');
@@ -54,6 +61,12 @@ mod tests {
             4 1 0:1 / /p/b\\040c rw - tmpfs x rw\n5 1 0:1 / /p/b\\040c rw - tmpfs x rw\n6 1 0:1 / /pp rw - tmpfs x rw\n";
         let expected: Vec<PathBuf> = vec!["/p/b c".into(), "/p/b c/d".into()];
         assert_eq!(points(text, Path::new("/p")), expected);
+    }
+
+    #[test]
+    fn the_top_of_a_filesystem_is_no_part_of_it() {
+        let text = b"1 0 8:1 / /p/a rw - ext4 x rw\n2 0 8:1 /run/x.sock /p/b rw - tmpfs x rw\n";
+        assert_eq!(parts(text, Path::new("/p")), [PathBuf::from("/p/b")]);
     }
 
     #[test]

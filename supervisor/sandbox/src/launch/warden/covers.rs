@@ -89,16 +89,17 @@ impl Warden {
                 break;
             }
             let Some((named, since)) = self.fresh.pop() else { break };
-            let path = match self.tree.at(named.0) {
-                At::Path(path) => path.join(&named.1),
+            match self.tree.at(named.0) {
+                At::Path(_) => {}
                 At::Unknown => {
                     self.fresh.push_since(named, since);
                     continue;
                 }
                 At::Forgotten => continue,
-            };
+            }
             let stamp = self.tree.stamp(named.0);
-            let rules = self.judge(&path).into_iter();
+            let paths = self.paths(named.0, &named.1).into_iter();
+            let rules = paths.flat_map(|path| self.judge(&path));
             tasks.extend(rules.map(|rule| Task::of(rule, since, Some((named.clone(), stamp)))));
         }
         if !tasks.is_empty() {

@@ -86,6 +86,14 @@ impl Tree {
         }
     }
 
+    /// What it lies in, and by which name.
+    pub(super) fn above(&self, id: WatchId) -> Option<(WatchId, &OsStr)> {
+        match &self.nodes.get(&id)?.place {
+            Place::In(above, name) => Some((*above, name)),
+            Place::Top(_) | Place::Behind(_) | Place::Adrift(_) => None,
+        }
+    }
+
     pub(super) fn find(&self, path: &Path) -> Option<WatchId> {
         path.ancestors().find_map(|top| {
             let mut here = *self.tops.get(top)?;

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::tree::{At, Placed};
+use super::twins::Twin;
 use super::{PATIENCE, Pattern, SLICE, Warden};
 use crate::sys::inotify::WatchId;
 use crate::sys::path::open_path;
@@ -45,7 +46,7 @@ fn is_absent(error: &io::Error) -> bool {
 }
 
 /// A path that leads to what is held, and not further.
-fn through(held: &OwnedFd, name: impl AsRef<Path>) -> PathBuf {
+pub(super) fn through(held: &OwnedFd, name: impl AsRef<Path>) -> PathBuf {
     Path::new("/proc/self/fd").join(held.as_raw_fd().to_string()).join(name)
 }
 
@@ -54,7 +55,9 @@ impl Warden {
     pub(super) fn watch(&mut self, dir: &Path) -> Option<WatchId> {
         self.watch_behind(dir);
         let id = self.watch_by(dir, dir)?;
-        self.tree.place_at(id, dir);
+        if self.twin(id, dir) == Twin::No {
+            self.tree.place_at(id, dir);
+        }
         Some(id)
     }
 
@@ -187,17 +190,26 @@ impl Warden {
             return Look::Missed;
         };
         let full = path.join(name);
-        if self.is_hidden(&full) {
+        let all = self.paths(dir, name);
+        if all.iter().all(|path| self.is_hidden(path)) {
             return Look::Done;
         }
-        self.look_for_names(&full);
-        if self.views(&full).is_empty() {
+        all.iter().for_each(|path| self.look_for_names(path));
+        if self.views(&all).is_empty() {
             return Look::Done;
         }
         self.watch_behind(&full);
         let Some(id) = self.watch_by(&through(&held, name), &full) else {
             return Look::Done;
         };
+        match self.twin(id, &full) {
+            Twin::No => {}
+            Twin::Known => return Look::Done,
+            Twin::New => {
+                self.unlisted.push(id);
+                return Look::Done;
+            }
+        }
         match self.tree.place_in(id, dir, name) {
             Placed::Same => {}
             Placed::Moved(Some(from)) if self.is_same_at(&from, &full) => {}
@@ -209,14 +221,14 @@ impl Warden {
     /// Has a directory that was moved, and all in it, been seen by every pattern as it is now?
     fn is_same_at(&self, from: &Path, to: &Path) -> bool {
         let is_same = |pattern: &Pattern| pattern.watch.aliases.is_empty() && pattern.search().is_same_at(from, to);
-        self.behind.is_empty() && self.patterns.iter().all(is_same)
+        self.behind.is_empty() && self.twins.is_empty() && self.patterns.iter().all(is_same)
     }
 
     /// The patterns that can match in a directory, and by which name they know it.
-    fn views(&self, dir: &Path) -> Vec<(usize, PathBuf)> {
+    fn views(&self, paths: &[PathBuf]) -> Vec<(usize, PathBuf)> {
         let patterns = self.patterns.iter().enumerate();
         let views = patterns.flat_map(|(number, pattern)| {
-            let names = pattern.watch.names(dir);
+            let names = paths.iter().flat_map(|path| pattern.watch.names(path));
             let names = names.filter(|name| pattern.glob.can_match_below(name));
             names.map(move |name| (number, name))
         });
@@ -259,7 +271,7 @@ impl Warden {
             At::Unknown => return Look::Missed,
             At::Forgotten => return Look::Done,
         };
-        let views = self.views(&path);
+        let views = self.views(&self.dirs(dir));
         if views.is_empty() {
             return Look::Done;
         }
@@ -277,26 +289,29 @@ impl Warden {
                 });
             }
             Err(error) if is_absent(&error) => {}
-            Err(_) => self.hide_whole(&path, &views),
+            Err(_) => self.hide_whole(dir, &views),
         }
         Look::Done
     }
 
     /// A directory that cannot be listed: no match is missed because it could not be seen.
-    fn hide_whole(&mut self, path: &Path, views: &[(usize, PathBuf)]) {
+    fn hide_whole(&mut self, dir: WatchId, views: &[(usize, PathBuf)]) {
         let first = views.first().and_then(|(number, _)| self.patterns.get(*number));
         if let Some(clause) = first.map(|pattern| pattern.watch.clause.clone()) {
-            self.extra.push((path.to_owned(), clause));
+            for path in self.dirs(dir) {
+                self.extra.push((path, clause.clone()));
+            }
         }
     }
 
     fn meet(&mut self, listing: &Listing, entry: io::Result<fs::DirEntry>) {
         let Ok(entry) = entry else {
-            return self.hide_whole(&listing.path, &listing.views);
+            return self.hide_whole(listing.dir, &listing.views);
         };
         let Ok(found) = entry.file_type() else { return };
         let name = entry.file_name();
         let full = listing.path.join(&name);
+        let all = self.paths(listing.dir, &name);
         let (mut enters, mut linked) = (false, Vec::new());
         for (number, relative) in &listing.views {
             let Some(pattern) = self.patterns.get(*number) else {
@@ -309,7 +324,7 @@ impl Warden {
                 pattern.watch.aliases.push(alias);
             }
             for hidden in met.hidden {
-                if hidden == full && self.is_hidden(&full) {
+                if hidden == full && all.iter().any(|path| self.is_hidden(path)) {
                     self.fresh.push((listing.dir, name.clone()));
                 } else {
                     self.extra.push((hidden, clause.clone()));
@@ -326,11 +341,16 @@ impl Warden {
                 self.unlisted.push(id);
             }
         }
-        if enters && !self.is_hidden(&full) {
+        if enters && !all.iter().all(|path| self.is_hidden(path)) {
             self.watch_behind(&full);
             if let Some(id) = self.watch_by(&through(&listing.held, &name), &full) {
-                self.tree.place_in(id, listing.dir, &name);
-                self.unlisted.push(id);
+                let twin = self.twin(id, &full);
+                if twin == Twin::No {
+                    self.tree.place_in(id, listing.dir, &name);
+                }
+                if twin != Twin::Known {
+                    self.unlisted.push(id);
+                }
             }
         }
     }
