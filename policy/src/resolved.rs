@@ -164,7 +164,8 @@ pub struct EnvRules {
     pub set: BTreeMap<String, String>,
     /// `inherit` passes everything but the injection names.
     pub inherit_all: bool,
-    /// Names that do not pass although `allow` or `inherit_all` covers them: two narrowed policies disagreed on their value.
+    /// Names that do not pass although `allow` or `inherit_all` covers them: two narrowed policies disagreed on their value,
+    /// or it is a key that a broker has.
     pub withheld: BTreeSet<String>,
 }
 

@@ -57,6 +57,28 @@ claims! {
         at.key_stayed_outside(&ran);
     }
 
+    fn a_pattern_for_variables_does_not_let_the_key_in(at) {
+        let pattern = at.cli.key_variable().replace("API_KEY", "*");
+        let api = Api::serve(at.cli, at.shell("env | grep -a '_KEY='"));
+        let outcome = at.sandboxed("restricted", &api).flags(["--env", &pattern]).go();
+        let ran = at.ran(outcome, api);
+        ran.succeeded(at);
+        assert!(ran.api.asked()[1].body.contains("_KEY="), "{}", ran.outcome.describe());
+        at.key_stayed_outside(&ran);
+        assert_eq!(ran.report["model"]["exposed"], serde_json::json!([]));
+    }
+
+    fn a_key_that_is_named_as_a_variable_is_inside_and_in_the_report(at) {
+        let name = at.cli.key_variable();
+        let api = Api::serve(at.cli, at.shell("env | grep -a '_KEY='"));
+        let outcome = at.sandboxed("restricted", &api).flags(["--env", name]).go();
+        let ran = at.ran(outcome, api);
+        ran.succeeded(at);
+        assert!(ran.told().contains(&at.key), "{}", ran.outcome.describe());
+        assert_eq!(ran.report["model"]["exposed"], serde_json::json!([name]));
+        assert!(ran.outcome.err().contains(&format!("`{name}` passes into the sandbox")), "{}", ran.outcome.err());
+    }
+
     fn a_server_that_echoes_the_key_does_not_tell_it_to_the_agent(at) {
         let ran = at.run("restricted", vec![Turn::Text(format!("your key is {} is it not", at.key))]);
         ran.succeeded(at);

@@ -1,6 +1,6 @@
 //! A hostile client over HTTP: who may come in, what may be sent, and what happens to those who dawdle.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ claims! {
     bodies_without_end_are_refused_within_bounds => super::long_bodies;
     an_older_client_has_a_session => super::sessions;
     sessions_are_bounded => super::many_sessions;
+    calls_whose_connections_are_gone_do_not_pile_up => super::left_behind;
     only_a_loopback_address_is_listened_on => super::elsewhere;
 }
 
@@ -300,6 +301,40 @@ fn many_sessions(caller: Caller) {
     assert_eq!(web.post(headers, &newer).status, 503);
     assert_eq!(web.post("Mcp-Session-Id: \u{e4}\r\n", &body).status, 503);
     web.is_well("as many sessions as there may be");
+}
+
+/// A session's call goes on without its connection: whoever comes back finds the answer.
+fn left_behind(caller: Caller) {
+    const MOST: usize = 384;
+    let at = Place::of(caller);
+    let web = Web::start(&at);
+    let task = json!({ "description": "d", "prompt": "stub: sleep 120000", "agent_cli": "stub", "background": true });
+    let task = web.call("glee_task", task)["structuredContent"]["task_id"].clone();
+    let session = web.session();
+    let wait = |id: usize| {
+        let wait = json!({ "name": "glee_task_result", "arguments": { "task_id": task, "wait_ms": 120_000 } });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": wait }).to_string()
+    };
+    for id in 0..MOST + 200 {
+        let body = wait(id);
+        let mut stream = web.connect();
+        let request = format!("{}{body}", web.head(body.len(), &session));
+        stream.write_all(request.as_bytes()).expect("send");
+        let answered = stream.read(&mut [0; 64]);
+        assert!(answered.is_ok_and(|count| count > 0), "call {id} was not taken");
+    }
+    let reply = web.post(&session, &wait(100_000));
+    assert_eq!(
+        reply.messages().pop().expect("a message")["error"]["code"],
+        -32000,
+        "{reply:?}"
+    );
+    web.is_well("calls that were left behind");
+    let peak = peak_memory(web.pid());
+    assert!(peak < 160 << 10, "{peak} KiB");
+    // What does not wait is done all the same.
+    let ended = web.call("glee_task_cancel", json!({ "task_id": task }));
+    assert_eq!(ended["structuredContent"]["cancel_asked"], true, "{ended}");
 }
 
 fn elsewhere(caller: Caller) {

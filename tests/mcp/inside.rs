@@ -322,6 +322,7 @@ fn intersection(caller: Caller) {
     // Nor has it more time.
     let mut long = stub("stub: sleep 60000");
     long["timeout_ms"] = json!(3_600_000);
+    // The child's time ends a moment before its parent's, who must not come to an end of its own meanwhile.
     let mut parent = stub(&format!("{}\nstub: sleep 60000", call("glee_task", &long)));
     parent["timeout_ms"] = json!(1500);
     let late = client.call("glee_task", parent);

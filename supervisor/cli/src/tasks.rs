@@ -98,7 +98,7 @@ fn show(desk: &Desk, id: &TaskId, json: bool) -> Result<i32, Refusal> {
 
 fn wait(desk: &Desk, id: &TaskId, timeout: Option<Duration>, json: bool) -> Result<i32, Refusal> {
     let until = timeout.and_then(|time| Instant::now().checked_add(time));
-    match desk.wait(id, until, &mut |_| {})? {
+    match desk.wait(id, until, &|| true, &mut |_| {})? {
         Waited::Over(outcome) => Ok(show_outcome(&outcome, json)),
         Waited::NotYet(view) if json => Ok(print::json(&view, 124)),
         Waited::NotYet(view) => {

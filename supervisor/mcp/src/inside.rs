@@ -9,6 +9,7 @@ use rmcp::ErrorData;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::answer::Failure;
+use crate::tools::Entry;
 
 /// What only looks.
 const LOOKS: [&str; 3] = ["glee_agents_list", "glee_memory_search", "glee_policy_explain"];
@@ -21,9 +22,7 @@ const STARTS: [&str; 5] = [
     "glee_task_list",
 ];
 
-/// What may wait for long, and does little meanwhile.
-const WAITS: [&str; 2] = ["glee_task", "glee_task_result"];
-/// Calls of the others that are worked on at once.
+/// Calls of what does not wait for long that are worked on at once.
 const TURNS: usize = 4;
 
 /// The task whose agent speaks, and what it may ask for.
@@ -47,8 +46,8 @@ impl Inside {
     }
 
     /// A turn for a call, when there is one.
-    pub(crate) async fn turn(&self, tool: &str) -> Option<SemaphorePermit<'_>> {
-        match WAITS.contains(&tool) {
+    pub(crate) async fn turn(&self, entry: &Entry) -> Option<SemaphorePermit<'_>> {
+        match entry.waits() {
             true => None,
             false => self.turns.acquire().await.ok(),
         }

@@ -21,8 +21,6 @@ use crate::tools::apart;
 
 /// How often a client hears of a task, also when nothing is new: some give up on a call that is silent.
 pub(crate) const HEARTBEAT: Duration = Duration::from_secs(10);
-/// How often one that waits looks whether the client still does.
-const SLICE: Duration = Duration::from_secs(1);
 /// How often the queue is seen to while nobody waits.
 const ROUND: Duration = Duration::from_secs(1);
 
@@ -248,7 +246,7 @@ pub(crate) async fn over(server: &Server, context: &RequestContext<RoleServer>) 
     }
 }
 
-/// Waits in slices, so that nobody waits for a client that has gone.
+/// Waits, but for no client that has gone.
 fn look(
     desk: &Desk,
     id: &TaskId,
@@ -263,14 +261,7 @@ fn look(
             Progress::Doing(text) => visible(&text),
         });
     };
-    loop {
-        let slice = Instant::now() + SLICE;
-        let end = until.map_or(slice, |until| until.min(slice));
-        match desk.wait(id, Some(end), &mut told)? {
-            Waited::NotYet(_) if until.is_none_or(|until| end < until) && left.has_changed().is_ok() => {}
-            waited @ (Waited::Over(_) | Waited::NotYet(_)) => return Ok(waited),
-        }
-    }
+    desk.wait(id, until, &|| left.has_changed().is_ok(), &mut told)
 }
 
 /// Sees to the queue while tasks wait in it and nobody waits for them.

@@ -2,13 +2,15 @@
 //!
 //! Reads the filesystem and asks for the key; starts nothing of the run. INVARIANT: the key is in the `Way` and nowhere else.
 
+use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use glee_policy::ResolvedPolicy;
+use glee_policy::env::{EnvFate, EnvPattern};
 use glee_policy::grants::{Cover, normalise};
-use glee_policy::resolved::{Auth, FsAccess, Grant, HostPath, Isolation, Mode, ModelAccess, Need, Network};
+use glee_policy::resolved::{Auth, EnvRules, FsAccess, Grant, HostPath, Isolation, Mode, ModelAccess, Need, Network};
 use glee_policy::{Origin, Source};
 use glee_sandbox::plan::MadeFile;
 use glee_sandbox::survey::FoundCommand;
@@ -46,6 +48,8 @@ pub struct Overlay {
     pub files: Vec<MadeFile>,
     /// In place of the caller's home.
     pub home: Option<PathBuf>,
+    /// Variables with a key that the caller named themselves, although the broker has one.
+    pub exposed: Vec<String>,
 }
 
 impl Overlay {
@@ -54,6 +58,10 @@ impl Overlay {
     pub fn note(&self) -> Option<String> {
         let name = &self.profile.name;
         match &self.way {
+            Way::Broker { .. } if !self.exposed.is_empty() => Some(format!(
+                "`{}` passes into the sandbox, because it is named: what runs there can use {name}'s key",
+                self.exposed.join("`, `")
+            )),
             Way::Broker { .. } | Way::Host => None,
             Way::Login { file } => Some(format!(
                 "`{}` is readable in the sandbox (`auth: mount`): what runs there can use {name}'s login",
@@ -99,6 +107,10 @@ pub fn lay(
         allow_reading(policy, dir, &origin, "the agent's own installation");
     }
     let way = way(policy, scene, &profile, key_file, &origin)?;
+    let exposed = match way {
+        Way::Broker { .. } => keep_outside(&mut policy.env, &profile.api.keys),
+        Way::Login { .. } | Way::Host | Way::Closed { .. } => Vec::new(),
+    };
     let reach = match way {
         Way::Broker { .. } | Way::Closed { .. } => Reach::Broker,
         Way::Login { .. } | Way::Host => Reach::Direct,
@@ -139,7 +151,25 @@ pub fn lay(
         files,
         home,
         profile,
+        exposed,
     }))
+}
+
+/// The broker has the key. A pattern (`OPENAI_*`) is not the caller's word that it is to be inside as well; the name itself is.
+/// Says which of the names pass.
+fn keep_outside(rules: &mut EnvRules, keys: &[String]) -> Vec<String> {
+    let mut passing = Vec::new();
+    for name in keys {
+        if rules.fate(name.as_bytes()) != EnvFate::Passes {
+            continue;
+        }
+        match rules.allow.contains(&EnvPattern::Exact(name.clone())) {
+            true if env::var_os(name).is_some() => passing.push(name.clone()),
+            true => {}
+            false => drop(rules.withheld.insert(name.clone())),
+        }
+    }
+    passing
 }
 
 /// Each word once, from left to right: what stands for a word is not looked at again.

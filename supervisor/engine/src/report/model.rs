@@ -16,7 +16,7 @@ pub struct ModelReport {
     pub endpoint: Option<String>,
     /// What became of the CLI's own sandbox, and why.
     pub inner_sandbox: InnerSandbox,
-    /// Files with a login that the command could read.
+    /// Files with a login that the command could read, and variables with a key that it was given.
     pub exposed: Vec<String>,
     /// What the broker counted.
     pub usage: Option<BrokerReport>,
@@ -36,7 +36,11 @@ impl ModelReport {
             access,
             endpoint,
             inner_sandbox: overlay.profile.inner_sandbox.clone(),
-            exposed: exposed.iter().map(|file| file.to_string_lossy().into_owned()).collect(),
+            exposed: exposed
+                .iter()
+                .map(|file| file.to_string_lossy().into_owned())
+                .chain(overlay.exposed.iter().cloned())
+                .collect(),
             usage: None,
         }
     }

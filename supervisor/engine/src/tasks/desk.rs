@@ -224,8 +224,15 @@ impl Desk {
         views.into_iter().collect()
     }
 
-    /// Waits until the task is over, or until this time; tells what happens meanwhile. The queue moves while anybody waits.
-    pub fn wait(&self, id: &TaskId, until: Option<Instant>, tell: &mut dyn FnMut(Progress)) -> Result<Waited, Refusal> {
+    /// Waits until the task is over, until this time, or until nobody `wants` to know any more; tells what happens meanwhile.
+    /// The queue moves while anybody waits. One wait is one call: the looks become rarer with its age.
+    pub fn wait(
+        &self,
+        id: &TaskId,
+        until: Option<Instant>,
+        wants: &dyn Fn() -> bool,
+        tell: &mut dyn FnMut(Progress),
+    ) -> Result<Waited, Refusal> {
         let mut watch = self.watch(vec![id.clone()]);
         let mut over = None;
         loop {
@@ -236,7 +243,7 @@ impl Desk {
             if let Some(outcome) = over.take() {
                 return Ok(Waited::Over(outcome));
             }
-            if until.is_some_and(|until| Instant::now() >= until) {
+            if until.is_some_and(|until| Instant::now() >= until) || !wants() {
                 return Ok(Waited::NotYet(Box::new(self.status(id)?)));
             }
             watch.rest(until);

@@ -43,6 +43,9 @@ pub(crate) enum Effect {
     Runs,
 }
 
+/// What may wait for long, and does little meanwhile.
+const WAITS: [&str; 3] = ["glee_task", "glee_task_result", "glee_workflow"];
+
 /// A tool: how it is shown, and what it does.
 #[derive(Debug)]
 pub(crate) struct Entry {
@@ -81,6 +84,10 @@ pub(crate) const ALL: &[&Entry] = &[
 ];
 
 impl Entry {
+    pub(crate) fn waits(&self) -> bool {
+        WAITS.contains(&self.name)
+    }
+
     pub(crate) fn tool(&self) -> Tool {
         let hints = ToolAnnotations::with_title(self.title)
             .read_only(self.effect == Effect::Reads)

@@ -203,7 +203,7 @@ where
                 let admitted = locked(&self.open).admit(&request.id, bytes.len());
                 let (code, why) = match admitted {
                     Ok(()) => return Some(message),
-                    Err(Refused::Busy) => (BUSY, "too many requests wait for their answer: ask again later"),
+                    Err(Refused::Busy) => (BUSY, TOO_MANY),
                     Err(Refused::SameId) => (
                         ErrorCode::INVALID_REQUEST,
                         "a request with this id waits for its answer already",
@@ -243,7 +243,8 @@ fn introduces(request: &ClientRequest) -> bool {
 }
 
 /// JSON-RPC leaves these numbers to the server.
-const BUSY: ErrorCode = ErrorCode(-32000);
+pub(crate) const BUSY: ErrorCode = ErrorCode(-32000);
+pub(crate) const TOO_MANY: &str = "too many requests wait for their answer: ask again later";
 
 /// What to say about a text that is no message; nothing about a notification that nobody knows.
 fn mistake(text: &[u8]) -> Option<(ErrorData, Option<RequestId>)> {
