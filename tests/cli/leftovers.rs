@@ -107,7 +107,7 @@ fn kill_at_many_moments(at: &Place) -> Vec<u32> {
 /// The machine's mounts; with an engine, whose other containers come and go, those that show something of this world.
 fn mounts_of(at: &Place) -> BTreeSet<String> {
     let root = at.world.root().display().to_string();
-    let all = mounts().into_iter();
+    let all = mounts(&at.world).into_iter();
     all.filter(|line| std::env::var_os("GLEE_BACKEND").is_none() || line.contains(&root))
         .collect()
 }

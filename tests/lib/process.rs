@@ -5,6 +5,8 @@ use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use crate::{Caller, World};
+
 /// Every living process that carries `mark` in its arguments. A zombie has no arguments and does not count; one of whose
 /// threads another still lives does.
 pub fn carrying(mark: &str) -> Vec<u32> {
@@ -32,11 +34,13 @@ fn arguments(pid: u32) -> Vec<u8> {
         .unwrap_or_default()
 }
 
-/// What is mounted on the host, but for the network namespaces that other tests make and remove meanwhile.
-pub fn mounts() -> BTreeSet<String> {
+/// What is mounted on the host, but for what other tests mount and take away meanwhile: network namespaces, and in their worlds.
+pub fn mounts(world: &World) -> BTreeSet<String> {
     let all = fs::read_to_string("/proc/self/mountinfo").expect("read the mounts");
+    let bases = [Caller::Root, Caller::User].map(|caller| format!("{}/", caller.base().display()));
+    let of_another = |line: &str| bases.iter().any(|base| line.contains(base)) && !line.contains(world.nonce());
     all.lines()
-        .filter(|line| !line.contains(" /run/netns"))
+        .filter(|line| !line.contains(" /run/netns") && !of_another(line))
         .map(str::to_owned)
         .collect()
 }

@@ -25,7 +25,7 @@ impl Before {
     pub(crate) fn of(world: &World) -> Self {
         Self {
             project: tree(&world.project()),
-            mounts: mounts(),
+            mounts: mounts(world),
             cgroups: cgroups(),
         }
     }
@@ -60,7 +60,7 @@ impl Before {
             .new_cgroups(supervisors)
             .into_iter()
             .map(|dir| format!("cgroup {}", dir.display()));
-        let mounts = mounts()
+        let mounts = mounts(world)
             .into_iter()
             .filter(|line| !self.mounts.contains(line))
             .map(|line| format!("mount `{line}`"));

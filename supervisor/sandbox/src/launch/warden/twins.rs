@@ -1,11 +1,13 @@
 //! Directories that a bind mount of the host's shows at two paths: to the kernel they are one, with one number.
 //!
-//! A change is told once, and is looked at by every path. INVARIANT (bounded): `MOST` other places of one directory, and as many
-//! paths of it.
+//! A change is told once, and is looked at by every path. INVARIANT (bounded): `MOST` other places of one directory, as many
+//! paths of it, and `STEPS` on the way to them all. INVARIANT (the host's): one mount shows a directory once, so what the command
+//! moves to and fro has no second place, however it looks while it moves.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +18,7 @@ use crate::sys::inotify::WatchId;
 use crate::sys::path::open_dir_exact;
 
 const MOST: usize = 64;
+const STEPS: usize = 4096;
 
 /// Where a directory is seen besides the place that the tree knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +45,13 @@ impl Warden {
             return Twin::No;
         };
         // The directories of a copy are not always the same to the kernel.
-        if known == path || !self.behind.is_empty() || !self.leads_to(&known, id) {
+        if known == path || !self.behind.is_empty() {
+            return Twin::No;
+        }
+        let Some(mount) = self.mount_at(&known, id) else {
+            return Twin::No;
+        };
+        if self.mount_at(path, id).is_none_or(|other| other == mount) {
             return Twin::No;
         }
         if self.dirs(id).iter().any(|dir| dir == path) {
@@ -66,8 +75,21 @@ impl Warden {
     }
 
     fn leads_to(&self, path: &Path, id: WatchId) -> bool {
-        let held = open_dir_exact(path);
-        held.is_ok_and(|held| self.inotify.watch(&through(&held, ".")).is_ok_and(|found| found == id))
+        self.held_at(path, id).is_some()
+    }
+
+    /// By which mount a path leads to a directory, if it does.
+    fn mount_at(&self, path: &Path, id: WatchId) -> Option<u64> {
+        let held = self.held_at(path, id)?;
+        let facts = fs::read_to_string(format!("/proc/self/fdinfo/{}", held.as_raw_fd())).ok()?;
+        let mut lines = facts.lines();
+        lines.find_map(|line| line.strip_prefix("mnt_id:"))?.trim().parse().ok()
+    }
+
+    fn held_at(&self, path: &Path, id: WatchId) -> Option<OwnedFd> {
+        let held = open_dir_exact(path).ok()?;
+        let found = self.inotify.watch(&through(&held, ".")).ok()?;
+        (found == id).then_some(held)
     }
 
     fn place_of(&self, spot: &Spot) -> Option<PathBuf> {
@@ -87,7 +109,7 @@ impl Warden {
         }
         let itself = identity(&own);
         let mut all = vec![own];
-        for path in self.all(id, &mut Vec::new()) {
+        for path in self.all(id, &mut Vec::new(), &mut 0) {
             if !all.contains(&path) && itself.is_some() && identity(&path) == itself {
                 all.push(path);
             }
@@ -101,8 +123,9 @@ impl Warden {
     }
 
     /// As `dirs`, and those that there may have been. `below` is on the way down: what is mounted in itself is entered once.
-    fn all(&self, id: WatchId, below: &mut Vec<WatchId>) -> Vec<PathBuf> {
-        if below.iter().filter(|known| **known == id).count() > 1 {
+    fn all(&self, id: WatchId, below: &mut Vec<WatchId>, steps: &mut usize) -> Vec<PathBuf> {
+        *steps += 1;
+        if *steps > STEPS || below.iter().filter(|known| **known == id).count() > 1 {
             return Vec::new();
         }
         below.push(id);
@@ -114,7 +137,10 @@ impl Warden {
         for spot in own.iter().chain(self.twins.get(&id).into_iter().flatten()) {
             match spot {
                 Spot::Top(path) => all.push(path.clone()),
-                Spot::In(above, name) => all.extend(self.all(*above, below).into_iter().map(|dir| dir.join(name))),
+                Spot::In(above, name) => {
+                    let above = self.all(*above, below, steps);
+                    all.extend(above.into_iter().map(|dir| dir.join(name)));
+                }
             }
         }
         below.pop();
