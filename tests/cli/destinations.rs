@@ -175,6 +175,25 @@ claims! {
         let words = ["run", "--write", "@OUT/tree", "--report", "@OUT/tree/link", "--", "echo", "started"];
         at.is_refused(&words, &["through a symbolic link where a command may write", "if that is meant: --report @OUT/victim"]);
         assert_eq!(at.host("cat @OUT/victim"), "old\n");
+        at.host("mkdir @OUT/dir; ln -s ../dir @OUT/tree/way");
+        let words = ["run", "--write", "@OUT/tree", "--report", "@OUT/tree/way/file", "--", "echo", "started"];
+        at.is_refused(&words, &["through a symbolic link where a command may write", "if that is meant: --report @OUT/dir/file"]);
+        assert_eq!(at.host("ls @OUT/dir"), "");
+    }
+
+    fn a_refused_run_is_reported_through_the_callers_own_link_and_never_silently_not(at) {
+        at.host("ln -s file @OUT/link; echo old > @OUT/file");
+        let report = |flags: &[&str], command: &str| {
+            at.seen([&["run"], flags, &["--report", "@OUT/link", "--", command]].concat())
+        };
+        assert_eq!(report(&[], "/nowhere").status, 127);
+        assert!(at.host("cat @OUT/file").contains("\"exit_code\": 127"));
+        assert_eq!(report(&["--read", "@OUT/nowhere"], "true").status, 125);
+        assert!(at.host("cat @OUT/file").contains("\"exit_code\": 125"));
+        at.host("echo old > @OUT/file");
+        let seen = report(&["--policy", "nowhere"], "true");
+        assert!(seen.status == 125 && seen.stderr.contains("without a policy nobody knows"), "{}", seen.stderr);
+        assert_eq!(at.host("cat @OUT/file"), "old\n");
     }
 
     fn who_could_not_read_the_old_file_cannot_read_the_new_one(at) {

@@ -2,6 +2,8 @@
 //!
 //! docs/decisions/0009: only what was not there before, or was linked by nothing before, is disarmed.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
 use crate::claims::claims;
@@ -38,6 +40,26 @@ const EVIL: &str = "evil() { git init -q $1; git -C $1 -c user.name=a -c user.em
     git -C $1 config core.fsmonitor 'touch @OUT/pwned; false'; }; link() { git update-index --add --cacheinfo 160000,$(printf %040d 1),$1; };";
 
 claims! {
+    fn worktrees_without_a_place_that_a_command_makes_do_not_hold_up_the_end(at) {
+        at.host(&format!("{MAKE} repo .; mkdir .git/worktrees"));
+        let began = Instant::now();
+        at.run("workspace", "(cd .git/worktrees; mkdir $(seq 2000)); for a in $(seq 40); do mkdir d$a; (cd d$a; mkdir $(seq 100)); done");
+        assert!(began.elapsed() < Duration::from_secs(30), "it took {:?}", began.elapsed());
+    }
+
+    fn a_worktree_without_a_place_is_found_by_its_pointer_though_its_directory_is_closed(at) {
+        at.host(&format!("{MAKE} repo .; repo a; repo b; mkdir .git/worktrees a/.git/worktrees b/.git/worktrees"));
+        let part = "for r in . a b; do i=$((i+1)); p=$PWD/$r/.git/worktrees/x; mkdir -p $p w$i; echo gitdir: $p > w$i/.git; \
+            echo ../.. > $p/commondir; echo ref: refs/heads/x > $p/HEAD; echo garbage > $p/index; \
+            git init -q w$i/n; git -C w$i/n config core.fsmonitor evil; chmod 0 $r/.git/worktrees; done";
+        let (_, report) = at.reported(&["--policy", "workspace", "--", "sh", "-ec", part]);
+        let aside = ["w1", "w2", "w3"].map(|w| at.world.fill(&format!("@PROJECT/{w}/n/.git/config")));
+        let list = report["set_aside"].as_array().expect("a list");
+        for config in aside {
+            assert!(list.contains(&json!(config)), "{config}: {list:?}");
+        }
+    }
+
     fn an_index_that_is_applied_arms_nothing_that_an_earlier_run_left(at) {
         let evil = at.world.fill(EVIL);
         at.host(&format!("{MAKE} repo ."));

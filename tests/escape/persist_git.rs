@@ -38,14 +38,13 @@ fn git_ran_code(w: &World, _: &Outcome) -> Option<String> {
         .then(|| "git on the host ran what the sandbox had planted".into())
 }
 
-/// Pushes on the host, where no remote is configured.
+/// Pushes on the host, to `origin` and to what the branch has.
 fn push_ran_code(w: &World, _: &Outcome) -> Option<String> {
     let _ = fs::remove_file(w.path("@OUT/pwned"));
     w.settle();
-    let _ = w
-        .host_command("git")
-        .args(["push", "origin", "HEAD:refs/heads/main"])
-        .output();
+    for args in [&["push", "origin", "HEAD:refs/heads/main"][..], &["push"]] {
+        let _ = w.host_command("git").args(args).output();
+    }
     fs::exists(w.path("@OUT/pwned"))
         .unwrap_or(false)
         .then(|| "a push of the host's ran what the sandbox had planted".into())
@@ -157,13 +156,22 @@ claims! {
     submodule_is_not_pointed_elsewhere => plant("@PROJECT/lib/.git",
         "echo 'gitdir: ../evil' > lib/.git; rm -f lib/.git").given(submodule),
     remote_of_old_is_not_made => attempt("mkdir -p .git/remotes; git init -q --bare x.git; \
-        cp @OUT/payload x.git/hooks/pre-receive; printf 'URL: @PROJECT/x.git\\nPush: refs/heads/main\\n' > .git/remotes/origin",
+        printf '#!/bin/sh\\ntouch @OUT/pwned\\n' > x.git/hooks/pre-receive; chmod +x x.git/hooks/pre-receive; \
+        printf 'URL: @PROJECT/x.git\\nPush: refs/heads/main\\n' > .git/remotes/origin",
         Leak::Seen(push_ran_code)).given(|w| { payload(w); w.git_init(); }).workspace(),
     branch_of_old_is_not_made => plant("@PROJECT/.git/branches/origin",
         "mkdir -p .git/branches; echo @PROJECT/evil > .git/branches/origin"),
     remote_of_old_of_a_new_repository_is_set_aside => attempt("git init -q -b main .; \
         git -c user.name=t -c user.email=t commit --allow-empty -qm x; mkdir -p .git/remotes; git init -q --bare x.git; \
-        cp @OUT/payload x.git/hooks/pre-receive; printf 'URL: @PROJECT/x.git\\nPush: refs/heads/main\\n' > .git/remotes/origin",
+        printf '#!/bin/sh\\ntouch @OUT/pwned\\n' > x.git/hooks/pre-receive; chmod +x x.git/hooks/pre-receive; \
+        printf 'URL: @PROJECT/x.git\\nPush: refs/heads/main\\n' > .git/remotes/origin",
+        Leak::Seen(push_ran_code)).given(payload).workspace(),
+    /// Git knows no remote whose name begins with a slash: it is the path of a repository here.
+    remote_by_the_name_of_a_path_of_a_new_repository_is_set_aside => attempt("git init -q -b main .; \
+        git -c user.name=t -c user.email=t commit --allow-empty -qm x; git init -q --bare x.git; \
+        printf '#!/bin/sh\\ntouch @OUT/pwned\\n' > x.git/hooks/pre-receive; chmod +x x.git/hooks/pre-receive; \
+        printf '[remote \"@PROJECT/x.git\"]\\n\\turl = https://example.invalid/x\\n\
+        [branch \"main\"]\\n\\tremote = @PROJECT/x.git\\n\\tmerge = refs/heads/main\\n' >> .git/config",
         Leak::Seen(push_ran_code)).given(payload).workspace(),
     module_in_a_module_gets_no_hook => plant("@PROJECT/.git/modules/lib/modules/inner/hooks/post-checkout",
         "mkdir -p .git/modules/lib/modules/inner/hooks; \

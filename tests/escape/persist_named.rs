@@ -159,13 +159,16 @@ claims! {
         .given(|w| { w.program("@OUT/payload", &w.fill("#!/bin/sh\ntouch @OUT/pwned\n")); })
         .given(worktree_below).workspace(),
     hooks_that_a_configuration_of_the_callers_choice_names_are_not_made =>
-        attempt("mkdir -p .githooks; cp @OUT/payload .githooks/pre-commit", Leak::Seen(chosen_git_ran_code)).given(repository)
+        attempt("mkdir -p .githooks; printf '#!/bin/sh\\ntouch @OUT/pwned\\n' > .githooks/pre-commit; \
+        chmod +x .githooks/pre-commit", Leak::Seen(chosen_git_ran_code)).given(repository)
         .given(chosen).workspace().env("GIT_CONFIG_GLOBAL", "@OUT/chosen"),
     hooks_that_a_chosen_configuration_of_the_machine_names_are_not_made =>
-        attempt("mkdir -p .githooks; cp @OUT/payload .githooks/pre-commit", Leak::Seen(chosen_git_ran_code)).given(repository)
+        attempt("mkdir -p .githooks; printf '#!/bin/sh\\ntouch @OUT/pwned\\n' > .githooks/pre-commit; \
+        chmod +x .githooks/pre-commit", Leak::Seen(chosen_git_ran_code)).given(repository)
         .given(chosen).workspace().env("GIT_CONFIG_SYSTEM", "@OUT/chosen"),
     hooks_that_the_environment_names_are_not_made =>
-        attempt("mkdir -p .githooks; cp @OUT/payload .githooks/pre-commit", Leak::Seen(chosen_git_ran_code)).given(repository)
+        attempt("mkdir -p .githooks; printf '#!/bin/sh\\ntouch @OUT/pwned\\n' > .githooks/pre-commit; \
+        chmod +x .githooks/pre-commit", Leak::Seen(chosen_git_ran_code)).given(repository)
         .given(chosen).workspace().env("GIT_CONFIG_COUNT", "1").env("GIT_CONFIG_KEY_0", "core.hooksPath")
         .env("GIT_CONFIG_VALUE_0", ".githooks"),
     configuration_of_the_callers_choice_is_not_changed => attempt("printf '[core]\\nhooksPath=x\\n' >> mine",

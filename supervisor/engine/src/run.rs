@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use glee_container::Container;
@@ -34,7 +34,7 @@ pub use crate::options::{Options, Purpose};
 use crate::passed::{add, add_terminal};
 use crate::project::{Scene, SceneError};
 pub use crate::refusal::Refusal;
-use crate::report::{Destination, ModelReport, Named, PolicyId, Report};
+use crate::report::{Destination, Link, ModelReport, Named, PolicyId, Report};
 use crate::run_id::run_id;
 use crate::select::{self, Selected};
 use crate::stage::{self, Stage, StageError};
@@ -65,11 +65,11 @@ pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
     let mut report = Report::new(&id, &options.command, SystemTime::now());
     let mut audit = Recorder::open();
     let opened = named(options).as_ref().map(Destination::open);
-    let mut lost = None;
+    let (mut lost, mut link) = (None, Link::Doubtful);
     let (destination, result) = match opened.transpose() {
         Ok(destination) => {
             let mut stage = None;
-            let result = attempt(options, &mut report, &mut audit, &mut stage, notice);
+            let result = attempt(options, &mut report, &mut audit, (&mut stage, &mut link), notice);
             lost = stage.and_then(|stage| stage.finish(&mut report));
             (destination, result)
         }
@@ -85,14 +85,12 @@ pub fn run(options: &Options, notice: &mut dyn FnMut(&Prepared)) -> Finished {
             (refusal.exit_status(), Some(refusal), None)
         }
     };
-    // Without a policy nobody knows whether a command made that link.
-    let doubtful = refusal.is_some() && named(options).is_some_and(|named| named.is_link());
-    let destination = destination.filter(|_| !doubtful);
+    let (destination, doubt) = link.pass(named(options), destination);
     let displaced = destination.as_ref().and_then(|to| to.set_aside().ok().flatten());
     let displaced = displaced.map(|(was, is)| [was, is].map(|path| path.to_string_lossy().into_owned()));
     report.set_aside.extend(displaced.iter().map(|[was, _]| was.clone()));
     audit.finished(&report);
-    let report_error = destination.and_then(|to| report.write(&to).err());
+    let report_error = destination.and_then(|to| report.write(&to).err()).or(doubt);
     Finished {
         status,
         report,
@@ -119,7 +117,7 @@ fn attempt(
     options: &Options,
     report: &mut Report,
     audit: &mut Recorder,
-    stage: &mut Option<Stage>,
+    (stage, link): (&mut Option<Stage>, &mut Link),
     notice: &mut dyn FnMut(&Prepared),
 ) -> Result<(i32, Leaving), Refusal> {
     report.workspace.kind = options.workspace.name();
@@ -134,13 +132,16 @@ fn attempt(
             .flatten();
         Ok(())
     };
-    let mut refused = |policy: &ResolvedPolicy| report.policy = policy_id(policy);
+    let mut refused = |policy: &ResolvedPolicy| {
+        report.policy = PolicyId::of(policy);
+        let _ = link.judge(named(options), policy);
+    };
     let prepared = prepare_on(options, &run_id, &mut set, &mut refused)?;
     let remark = stage.as_ref().and_then(Stage::remark);
     let prepared = Prepared { remark, ..prepared };
     notice(&prepared);
     let policy = &prepared.selected.policy;
-    named(options).map_or(Ok(()), |named| named.is_not_a_commands(policy))?;
+    link.judge(named(options), policy)?;
     let egress = prepared.egress.as_ref().filter(|egress| egress.has_companion());
     let egress = egress.map(|egress| egress as &dyn Serve);
     let server = options.job.as_ref().map(|job| job.server(&prepared.project));
@@ -202,7 +203,7 @@ fn attempt(
 /// What is known of a run before it starts. `contained`: the engine, and the walls that it gives.
 fn describe(report: &mut Report, prepared: &Prepared, contained: Option<(&'static str, container::Walls)>) {
     let policy = &prepared.selected.policy;
-    report.policy = policy_id(policy);
+    report.policy = PolicyId::of(policy);
     report.project = Some(prepared.project.to_string_lossy().into_owned());
     report.withhold(&prepared.withheld);
     report.omitted.clone_from(&prepared.plan.omitted);
@@ -212,23 +213,6 @@ fn describe(report: &mut Report, prepared: &Prepared, contained: Option<(&'stati
         report.backend = engine;
         report.layers.isolation = isolation;
         report.layers.not_given = not_given.to_vec();
-    }
-}
-
-fn policy_id(policy: &ResolvedPolicy) -> PolicyId {
-    PolicyId {
-        name: known_as(&policy.name),
-        sha256: policy.sha256(),
-    }
-}
-
-/// A profile by the name it is asked for, any other policy by its file.
-fn known_as(name: &str) -> String {
-    let file = Path::new(name);
-    let is_profile = file.parent().is_some_and(|dir| dir.ends_with("policies"));
-    match file.file_stem() {
-        Some(stem) if is_profile => stem.to_string_lossy().into_owned(),
-        Some(_) | None => name.to_owned(),
     }
 }
 

@@ -18,6 +18,7 @@ use std::time::SystemTime;
 
 use glee_egress::record::Attempt;
 use glee_egress::report::Report as Served;
+use glee_policy::ResolvedPolicy;
 use glee_sandbox::Cause;
 use glee_sandbox::launch::{self, End, Outcome};
 use glee_sandbox::plan::Workspace;
@@ -31,6 +32,7 @@ pub use changes::{ChangeSummary, ChangedFile, Unsure};
 pub use denials::{Denial, What};
 pub use destination::Destination;
 pub use model::ModelReport;
+pub(crate) use named::Link;
 pub use named::{DestinationError, Named};
 pub use receipt::{CanaryRow, NotTried, ReceiptReport};
 pub use time::rfc3339;
@@ -140,6 +142,25 @@ impl Default for WorkspaceReport {
 pub struct PolicyId {
     pub name: String,
     pub sha256: String,
+}
+
+impl PolicyId {
+    pub(crate) fn of(policy: &ResolvedPolicy) -> Self {
+        Self {
+            name: known_as(&policy.name),
+            sha256: policy.sha256(),
+        }
+    }
+}
+
+/// A profile by the name it is asked for, any other policy by its file.
+fn known_as(name: &str) -> String {
+    let file = Path::new(name);
+    let is_profile = file.parent().is_some_and(|dir| dir.ends_with("policies"));
+    match file.file_stem() {
+        Some(stem) if is_profile => stem.to_string_lossy().into_owned(),
+        Some(_) | None => name.to_owned(),
+    }
 }
 
 #[derive(Debug, Default, Serialize)]

@@ -14,6 +14,7 @@ use glee_policy::resolved::{FsAccess, Mode};
 use glee_policy::{ResolvedPolicy, Walk};
 use glee_sandbox::sys::fd;
 
+use super::Destination;
 use crate::host::walk;
 use crate::project::Scene;
 
@@ -100,10 +101,10 @@ impl Named<'_> {
     }
 
     /// Refuses a link where this policy lets a command make one, too.
-    pub(crate) fn is_not_a_commands(&self, policy: &ResolvedPolicy) -> Result<(), DestinationError> {
+    fn is_not_a_commands(&self, policy: &ResolvedPolicy) -> Result<(), DestinationError> {
         let (way, cover) = (self.way()?, Cover::new(policy));
         let writable = |link: &Path| cover.access(link) == Some(FsAccess::ReadWrite);
-        if policy.mode == Mode::Restricted && way.descriptor().is_none() && way.links_of_the_name().any(writable) {
+        if policy.mode == Mode::Restricted && way.descriptor().is_none() && way.links().any(writable) {
             return Err(DestinationError::Writable {
                 flag: self.flag,
                 to: self.to.to_owned(),
@@ -114,7 +115,7 @@ impl Named<'_> {
     }
 
     /// Is the name itself a link to another file? Whose, the policy says.
-    pub(crate) fn is_link(&self) -> bool {
+    fn is_link(&self) -> bool {
         self.way().is_ok_and(|way| way.descriptor().is_none() && way.is_link())
     }
 
@@ -128,6 +129,44 @@ impl Named<'_> {
             flag: self.flag,
             to: self.to.to_owned(),
             leads_to,
+        }
+    }
+}
+
+/// Whose link is it, if the name is one?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// No policy has told yet.
+    Doubtful,
+    Callers,
+    /// A command could have made it. The refusal says so.
+    Commands,
+}
+
+const DOUBT: &str = "it is a symbolic link, and without a policy nobody knows whether a command could have made it";
+
+impl Link {
+    /// By the policy of the run.
+    pub(crate) fn judge(&mut self, named: Option<Named<'_>>, policy: &ResolvedPolicy) -> Result<(), DestinationError> {
+        let judged = named.map_or(Ok(()), |named| named.is_not_a_commands(policy));
+        *self = match judged {
+            Ok(()) => Self::Callers,
+            Err(_) => Self::Commands,
+        };
+        judged
+    }
+
+    /// Where the report goes, or why not there.
+    pub(crate) fn pass(
+        self,
+        named: Option<Named<'_>>,
+        to: Option<Destination>,
+    ) -> (Option<Destination>, Option<io::Error>) {
+        match self {
+            Self::Callers => (to, None),
+            Self::Doubtful if !named.is_some_and(|named| named.is_link()) => (to, None),
+            Self::Doubtful => (None, Some(io::Error::other(DOUBT))),
+            Self::Commands => (None, None),
         }
     }
 }
@@ -169,10 +208,9 @@ impl Way {
         self.end.links.iter().any(|(at, _)| Some(at) == name.as_ref())
     }
 
-    /// From the name that was given on, where it is a link.
-    fn links_of_the_name(&self) -> impl Iterator<Item = &Path> {
-        let links = self.end.links.iter().map(|(at, _)| at.as_path());
-        links.filter(|_| self.is_link()).skip(self.dir.links.len())
+    /// Those on the way, and from the name that was given on, where it is a link.
+    fn links(&self) -> impl Iterator<Item = &Path> {
+        self.end.links.iter().map(|(at, _)| at.as_path())
     }
 
     /// The name in `/proc` of the open file that it leads to (`/dev/stdout`, `/dev/fd/3`).

@@ -57,6 +57,9 @@ fn remotes(text: &str) -> BTreeSet<&str> {
             && header.word == "remote"
             && key == "url"
             && is_harmless(header, &key, value, &found)
+            // Git passes over one of such a name, and takes it for a path.
+            && !header.name.is_empty()
+            && !header.name.starts_with('/')
         {
             found.insert(header.name);
         }

@@ -73,6 +73,11 @@ fn what_makes_git_run_or_read_something_is_left_out() {
     }
     let named = harmless_part("[branch \"main\"]\n\tremote = \u{a0}.\n\tremote = ./o\n\tremote = o\n");
     assert_eq!(named, "[branch \"main\"]\n");
+    // Git knows no remote of such a name, and pushes to the repository at that path.
+    for name in ["/srv/x.git", ""] {
+        let far = format!("[remote \"{name}\"]\n\turl = https://x\n[branch \"main\"]\n");
+        assert_eq!(harmless_part(&format!("{far}\tremote = {name}\n")), far, "{name}");
+    }
     let split = harmless_part("[core]\n\tbare = fa\\\nlse\n");
     assert_eq!(split, "[core]\n");
 }

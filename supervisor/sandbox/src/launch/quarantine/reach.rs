@@ -4,7 +4,7 @@
 //! index. INVARIANT (bounded): each index is read once. Where the indexes do not tell, the trees are searched instead.
 //! INVARIANT: a run that touches nothing of git has nothing disarmed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
@@ -55,7 +55,8 @@ pub(in crate::launch) fn after(plan: &SandboxPlan, ahead: &Ahead) -> Disarmed {
     for tree in plan.git.not_bare.iter().chain(became) {
         disarm::bare(tree, &mut out);
     }
-    for (source, doubt) in follow(plan, ahead, todo, &mut out) {
+    let doubts = follow(plan, ahead, todo, &mut out);
+    for (source, doubt) in without_covered(&doubts) {
         // A repository of its own names what lies in it; what the project names may lie anywhere.
         let scope = source.work.as_deref().filter(|_| source.faith.is_of_one());
         let within = scope.and_then(|work| tree_of(plan, work).map(|tree| (tree, work)));
@@ -69,7 +70,7 @@ pub(in crate::launch) fn after(plan: &SandboxPlan, ahead: &Ahead) -> Disarmed {
                 .collect(),
         };
         for place in places {
-            search(plan, ahead, &source, doubt, place, &mut out);
+            search(plan, ahead, source, doubt, place, &mut out);
         }
     }
     out.aside.sort();
@@ -77,6 +78,22 @@ pub(in crate::launch) fn after(plan: &SandboxPlan, ahead: &Ahead) -> Disarmed {
     out.armed.sort();
     out.armed.dedup();
     out
+}
+
+/// Without the new checkouts that lie in another one: what is searched for the outer one's sake is not searched again.
+fn without_covered(doubts: &[(Source, Doubt)]) -> impl Iterator<Item = (&Source, Doubt)> {
+    let added = |(source, doubt): &&(Source, Doubt)| source.faith == Faith::Added && *doubt == Doubt::New;
+    let outer: BTreeSet<&Path> = doubts
+        .iter()
+        .filter(added)
+        .filter_map(|(s, _)| s.work.as_deref())
+        .collect();
+    let is_covered = move |source: &Source| {
+        let mut above = source.work.iter().flat_map(|work| work.ancestors().skip(1));
+        source.faith == Faith::Added && above.any(|dir| outer.contains(dir))
+    };
+    let all = doubts.iter().map(|(source, doubt)| (source, *doubt));
+    all.filter(move |(source, _)| !is_covered(source))
 }
 
 /// The writable tree in which a path lies.
@@ -338,18 +355,20 @@ pub(super) fn nested(tree: &Path, out: &mut Disarmed) {
     }
 }
 
-/// The working trees below the plan's whose `.git` leads to this git directory.
-pub(super) fn pointing_to(plan: &SandboxPlan, git: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+/// The working trees below the plan's whose `.git` leads to the part that a linked worktree has of a git directory, by that part.
+pub(super) fn pointing(plan: &SandboxPlan) -> BTreeMap<PathBuf, Vec<PathBuf>> {
+    let mut found: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
     for tree in &plan.git.trees {
         let Ok(root) = path::open_exact(tree) else { continue };
         let mut todo = vec![PathBuf::new()];
-        let mut left = DIRECTORIES;
-        while let Some(dir) = todo.pop().filter(|_| left > 0) {
-            left -= 1;
+        while let Some(dir) = todo.pop() {
+            if !list(root.as_fd(), &dir, &mut todo) {
+                continue;
+            }
             let work = tree.join(&dir);
-            if list(root.as_fd(), &dir, &mut todo) && git_dir_of(&work).as_deref() == Some(git) {
-                found.push(work);
+            let is_part = |git: &PathBuf| git.parent().is_some_and(|all| all.ends_with("worktrees"));
+            if let Some(git) = git_dir_of(&work).filter(is_part) {
+                found.entry(git).or_default().push(work);
             }
         }
     }
@@ -372,3 +391,7 @@ fn list(root: BorrowedFd<'_>, dir: &Path, todo: &mut Vec<PathBuf>) -> bool {
     }
     has_git
 }
+
+#[cfg(test)]
+#[path = "reach_tests.rs"]
+mod tests;

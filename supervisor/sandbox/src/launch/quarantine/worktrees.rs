@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::Disarmed;
 use super::harmless::harmless_part;
-use super::reach::{pointing_to, tree_of};
+use super::reach::{pointing, tree_of};
 use super::{disarm, links, settled};
 use crate::launch::changes::Since;
 use crate::launch::placeholders::is_placeholder;
@@ -25,10 +25,21 @@ const ABOVE: &[u8] = b"../..\n";
 /// A configuration larger than this was not written by git.
 const LARGEST: usize = 64 * 1024;
 
+/// Git directories that are held open together.
+const HELD: usize = 64;
+
 /// Sets aside what leads a new one elsewhere than to the repository it lies in. The new ones in the trees.
 pub(super) fn after(plan: &SandboxPlan, since: Option<Since>, out: &mut Disarmed) -> Vec<Repository> {
-    let mut added = Vec::new();
-    for git in links::places(&plan.git.repositories, &plan.git.trees) {
+    let places: Vec<&Path> = links::places(&plan.git.repositories, &plan.git.trees)
+        .into_iter()
+        .collect();
+    let of_some = |some: &[&Path]| of_git_dirs(plan, some, since, out);
+    places.chunks(HELD).flat_map(of_some).collect()
+}
+
+fn of_git_dirs(plan: &SandboxPlan, some: &[&Path], since: Option<Since>, out: &mut Disarmed) -> Vec<Repository> {
+    let (mut added, mut lost, mut held) = (Vec::new(), Vec::new(), Vec::new());
+    for git in some {
         let all = Path::new("worktrees");
         let Ok(root) = Opened::exact(git, Purpose::List) else {
             continue;
@@ -38,24 +49,38 @@ pub(super) fn after(plan: &SandboxPlan, since: Option<Since>, out: &mut Disarmed
         };
         for entry in entries.entries() {
             let inside = all.join(entry.file_name());
-            let index = git.join(&inside).join("index");
+            let at = git.join(&inside);
+            let index = at.join("index");
             let is_new = plan.git.repositories.iter().all(|known| known.index != index);
             told(git, &inside, since, out);
             // The command may have closed it, and it is read by its path.
-            if is_new && let Ok(opened) = Opened::beneath(root.as_fd(), &inside, Purpose::List) {
-                for module in modules(&git.join(&inside)) {
+            if is_new && let Ok(_opened) = Opened::beneath(root.as_fd(), &inside, Purpose::List) {
+                for module in modules(&at) {
                     disarm::git_dir(git, module.strip_prefix(git).unwrap_or(&module), out);
                 }
-                let works = works(plan, &git.join(&inside), since, out);
-                drop(opened);
-                added.extend(works.into_iter().map(|work| Repository {
-                    work: Some(work),
-                    index: index.clone(),
-                }));
+                match works(plan, &at, since, out) {
+                    Works::Known(work) => added.extend(work.map(|work| checkout(work, &at))),
+                    Works::Lost => lost.push(at),
+                }
             }
         }
+        held.extend([root, entries]);
+    }
+    if !lost.is_empty() {
+        // One search for all: a command can make any number of these.
+        let mut pointing = pointing(plan);
+        let found = lost.iter().filter_map(|at| Some((at, pointing.remove(at)?)));
+        added.extend(found.flat_map(|(at, works)| works.into_iter().map(move |work| checkout(work, at))));
     }
     added
+}
+
+fn checkout(work: PathBuf, at: &Path) -> Repository {
+    let index = at.join("index");
+    Repository {
+        work: Some(work),
+        index,
+    }
 }
 
 /// What its part of the git directory says of the repository.
@@ -87,23 +112,28 @@ fn told(git: &Path, inside: &Path, since: Option<Since>, out: &mut Disarmed) {
     }
 }
 
-/// Where it works in the trees. A `.git` that it names and that leads elsewhere is set aside; if it names none that leads back, the
-/// trees are searched for one that does.
-fn works(plan: &SandboxPlan, entry: &Path, since: Option<Since>, out: &mut Disarmed) -> Vec<PathBuf> {
+/// Where a new one works.
+enum Works {
+    /// There, if that is in the trees.
+    Known(Option<PathBuf>),
+    /// It names no place that leads back. The trees may have one that does.
+    Lost,
+}
+
+/// Where it works by its own word. A `.git` that it names and that leads elsewhere is set aside.
+fn works(plan: &SandboxPlan, entry: &Path, since: Option<Since>, out: &mut Disarmed) -> Works {
     let named = back_of(entry).and_then(|back| fs::canonicalize(entry.join(back).parent()?).ok());
-    let leads_back = |work: &Path| git_dir_of(work).as_deref() == Some(entry);
-    match named {
-        Some(work) if leads_back(&work) => tree_of(plan, &work).map(|_| work.clone()).into_iter().collect(),
-        named => {
-            if let Some(work) = named
-                && let Some(tree) = tree_of(plan, &work)
-                && let Ok(dir) = work.strip_prefix(tree)
-                && !plan.git.known.contains(&work.join(".git"))
-                && !since.is_some_and(|since| settled::is_settled(&plan.git.trees, tree, dir, since))
-            {
-                disarm::dot_git(tree, dir, out);
-            }
-            pointing_to(plan, entry)
-        }
+    let Some(work) = named else { return Works::Lost };
+    let tree = tree_of(plan, &work);
+    if git_dir_of(&work).as_deref() == Some(entry) {
+        return Works::Known(tree.map(|_| work.clone()));
     }
+    if let Some(tree) = tree
+        && let Ok(dir) = work.strip_prefix(tree)
+        && !plan.git.known.contains(&work.join(".git"))
+        && !since.is_some_and(|since| settled::is_settled(&plan.git.trees, tree, dir, since))
+    {
+        disarm::dot_git(tree, dir, out);
+    }
+    Works::Lost
 }
