@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The whole file. One `read` for most, since /proc and cgroupfs report no size worth asking for.
-pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let mut text = Vec::new();
     let mut chunk = [0_u8; 4096];

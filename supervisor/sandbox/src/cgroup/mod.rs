@@ -32,6 +32,7 @@ mod remove_tests;
 
 pub use entry::Entry;
 pub use facts::{Facts, Place, Unified, detect};
+pub(crate) use files::read;
 pub use group::{Group, create, makes_v2, may_create};
 pub(crate) use plan::besides;
 pub(crate) use proc_text::unescape;

@@ -15,6 +15,7 @@ use glee_policy::{ResolvedPolicy, Source};
 
 use super::Place;
 use super::git::{self, GitDir};
+use crate::cgroup;
 use crate::plan::Kind;
 use crate::workspace::below;
 
@@ -155,6 +156,6 @@ pub(super) fn scan(roots: impl Iterator<Item = PathBuf>, reach: Reach) -> Found 
 
 /// What is mounted in these directories by itself. A directory lists such a name as what lies beneath: a socket as a file.
 fn mounted(roots: &VecDeque<PathBuf>) -> BTreeSet<PathBuf> {
-    let table = fs::read("/proc/self/mountinfo").unwrap_or_default();
+    let table = cgroup::read(Path::new("/proc/self/mountinfo")).unwrap_or_default();
     roots.iter().flat_map(|root| below::parts(&table, root)).collect()
 }
