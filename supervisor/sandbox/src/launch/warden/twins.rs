@@ -117,6 +117,13 @@ impl Warden {
         all
     }
 
+    /// The same, of one that may be on its way to another place: then by the path that it had, and what lies in it comes along.
+    pub(super) fn dirs_or(&self, id: WatchId, was: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+        let dirs = self.dirs(id);
+        let was = dirs.is_empty().then(|| was.to_owned());
+        dirs.into_iter().chain(was)
+    }
+
     /// Every path of a name in a watched directory.
     pub(super) fn paths(&self, dir: WatchId, name: &OsStr) -> Vec<PathBuf> {
         self.dirs(dir).into_iter().map(|dir| dir.join(name)).collect()

@@ -289,16 +289,16 @@ impl Warden {
                 });
             }
             Err(error) if is_absent(&error) => {}
-            Err(_) => self.hide_whole(dir, &views),
+            Err(_) => self.hide_whole(dir, &path, &views),
         }
         Look::Done
     }
 
     /// A directory that cannot be listed: no match is missed because it could not be seen.
-    fn hide_whole(&mut self, dir: WatchId, views: &[(usize, PathBuf)]) {
+    fn hide_whole(&mut self, dir: WatchId, path: &Path, views: &[(usize, PathBuf)]) {
         let first = views.first().and_then(|(number, _)| self.patterns.get(*number));
         if let Some(clause) = first.map(|pattern| pattern.watch.clause.clone()) {
-            for path in self.dirs(dir) {
+            for path in self.dirs_or(dir, path) {
                 self.extra.push((path, clause.clone()));
             }
         }
@@ -306,12 +306,15 @@ impl Warden {
 
     fn meet(&mut self, listing: &Listing, entry: io::Result<fs::DirEntry>) {
         let Ok(entry) = entry else {
-            return self.hide_whole(listing.dir, &listing.views);
+            return self.hide_whole(listing.dir, &listing.path, &listing.views);
         };
         let Ok(found) = entry.file_type() else { return };
         let name = entry.file_name();
         let full = listing.path.join(&name);
-        let all = self.paths(listing.dir, &name);
+        let all: Vec<PathBuf> = self
+            .dirs_or(listing.dir, &listing.path)
+            .map(|dir| dir.join(&name))
+            .collect();
         let (mut enters, mut linked) = (false, Vec::new());
         for (number, relative) in &listing.views {
             let Some(pattern) = self.patterns.get(*number) else {
