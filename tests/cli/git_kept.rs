@@ -40,6 +40,22 @@ const EVIL: &str = "evil() { git init -q $1; git -C $1 -c user.name=a -c user.em
     git -C $1 config core.fsmonitor 'touch @OUT/pwned; false'; }; link() { git update-index --add --cacheinfo 160000,$(printf %040d 1),$1; };";
 
 claims! {
+    // What git itself leaves of them is for whoever goes on with it.
+    fn operations_that_a_command_does_not_finish_are_kept(at) {
+        let me = "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b.c GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b.c; ";
+        let layout = "repo .; git config rerere.enabled true; git checkout -q -b side; echo side > file; git commit -qam side; echo more > more; git add more; \
+            git commit -qm more; git format-patch -q -2 -o ../patches; git checkout -q main; echo main > file; git commit -qam main; \
+            for n in merge pick am revert; do git worktree add -q -b $n $n; done; git checkout -q side; cp -r ../patches .";
+        let work = format!("{me} {{ ! git rebase -q main; test -e .git/rebase-merge/msgnum; ! git -C merge merge -q side; ! git -C pick cherry-pick main..side; \
+            ! git -C am am -q -3 $PWD/patches/*; ! git -C am rebase -q main; ! git -C revert revert --no-edit side~1; git symbolic-ref refs/heads/alias refs/heads/main; \
+            git bisect start -q 2>/dev/null; git tag -a -m x v1; git stash list; git -C merge rerere status; }} > /dev/null 2>&1");
+        keeps(at, layout, &work);
+        // And the owner's own commands.
+        at.host(&format!("{me} git rebase --abort; git checkout -q main; GIT_SEQUENCE_EDITOR='sed -i 1s/pick/edit/' git rebase -q -i --exec true side~2"));
+        keeps(at, "", &format!("{me} touch .git/rebase-merge/git-rebase-todo"));
+        assert!(at.host("cat .git/rebase-merge/git-rebase-todo").contains("exec true"));
+    }
+
     fn worktrees_without_a_place_that_a_command_makes_do_not_hold_up_the_end(at) {
         at.host(&format!("{MAKE} repo .; mkdir .git/worktrees"));
         let began = Instant::now();

@@ -60,6 +60,7 @@ mod persist_home;
 mod persist_links;
 mod persist_named;
 mod persist_nested;
+mod persist_papers;
 mod persist_worktree;
 mod private;
 mod privilege;
@@ -100,6 +101,7 @@ const AREAS: &[(&str, &[&str])] = &[
     ("persist_links", persist_links::CLAIMS),
     ("persist_named", persist_named::CLAIMS),
     ("persist_nested", persist_nested::CLAIMS),
+    ("persist_papers", persist_papers::CLAIMS),
     ("persist_worktree", persist_worktree::CLAIMS),
     ("private", private::CLAIMS),
     ("privilege", privilege::CLAIMS),

@@ -3,7 +3,8 @@
 //! `git init` inside must work, so `.git` of a project that had none cannot be forbidden. But hooks and configuration
 //! make git run programs, and a prompt that shows the branch is enough to start it. What could do so is renamed (nothing is
 //! lost), and reported; so is what could not be renamed.
-//! So is every link that the run has put into a git directory, since git would write through it.
+//! So is every link that the run has put into a git directory, since git would write through it, and every file there by whose word
+//! git would write or run what the run has chosen.
 //! INVARIANT: no link is followed, and nothing outside the trees that the command could write is touched.
 
 mod ahead;
@@ -11,9 +12,11 @@ mod disarm;
 pub(crate) mod gitlinks;
 mod harmless;
 pub(crate) mod links;
+mod papers;
 mod pointers;
 mod reach;
 mod settled;
+mod unfinished;
 mod window;
 mod worktrees;
 

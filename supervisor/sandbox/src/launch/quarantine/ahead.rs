@@ -11,8 +11,9 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use super::gitlinks::{self, gitlinks};
+use super::papers::{self, Before, Orders};
 use crate::launch::changes::Since;
-use crate::plan::Repository;
+use crate::plan::{Repository, SandboxPlan};
 use crate::sys::dir::{self, Facts, Times};
 use crate::sys::path;
 
@@ -26,6 +27,7 @@ const PART: &[u8] = b"sharedindex.";
 pub(in crate::launch) struct Ahead {
     known: BTreeMap<PathBuf, (Facts, Option<Vec<PathBuf>>)>,
     since: Option<Since>,
+    orders: Orders,
 }
 
 impl Ahead {
@@ -46,6 +48,7 @@ impl Ahead {
         Self {
             known: known.collect(),
             since: Some(since),
+            orders: papers::orders_before(repositories),
         }
     }
 
@@ -63,6 +66,7 @@ impl Ahead {
         Self {
             known: known.collect(),
             since: Some(since),
+            orders: papers::orders_before(repositories),
         }
     }
 
@@ -72,6 +76,7 @@ impl Ahead {
         Self {
             known: known.filter_map(|(index, found)| Some((now(&index)?, found))).collect(),
             since: self.since,
+            orders: self.orders,
         }
     }
 
@@ -84,6 +89,15 @@ impl Ahead {
     /// Since when a change is the run's, by clocks as they stand now.
     pub(super) fn since(&self) -> Option<Since> {
         Some(self.since?.corrected())
+    }
+
+    /// What there was before, for who looks at other files of git's.
+    pub(super) fn before(&self, plan: &SandboxPlan) -> Before<'_> {
+        Before {
+            since: self.since(),
+            others: plan.git.shared.as_ref().map(|shared| shared.since),
+            orders: &self.orders,
+        }
     }
 
     /// Does an index say what it said before, whatever that is?

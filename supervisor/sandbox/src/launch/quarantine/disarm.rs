@@ -13,13 +13,15 @@ use std::path::Path;
 
 use super::Disarmed;
 use super::harmless::harmless_part;
-use super::links;
+use super::{links, papers};
 use crate::launch::placeholders::is_placeholder;
 use crate::sys::opened::{Opened, Purpose};
 use crate::sys::path;
 
 /// Appended to a name that is set aside.
 const ASIDE: &str = ".set-aside";
+/// After that for a reference: git takes no name that ends so for one.
+const NO_REFERENCE: &str = ".lock";
 /// The longest name on most filesystems, and one that fits on the others.
 const NAME_MAX: usize = 255;
 const SHORT: usize = 64;
@@ -48,6 +50,7 @@ pub(super) fn dot_git(tree: &Path, dir: &Path, out: &mut Disarmed) {
         Ok(stat) if stat.is_dir() => {
             git_dir(tree, &dir.join(name), out);
             links::aside(&full, |_, _| false, out);
+            papers::of_fresh(&full, out);
         }
         // A pointer or a link to a git directory of the command's choosing.
         Ok(_) => out.note(full, rename_in(tree, dir, name)),
@@ -143,13 +146,25 @@ fn less_harmful(git: BorrowedFd<'_>) -> Option<String> {
 
 /// Sets `name` in `dir` (relative to `tree`) aside.
 pub(super) fn rename_in(tree: &Path, dir: &Path, name: &OsStr) -> io::Result<()> {
+    set_aside(to_be_changed(tree, dir)?.as_fd(), name)
+}
+
+fn to_be_changed(tree: &Path, dir: &Path) -> io::Result<Opened> {
     let root = path::open_exact(tree)?;
-    let parent = Opened::beneath(root.as_fd(), dir, Purpose::Change)?;
-    set_aside(parent.as_fd(), name)
+    Opened::beneath(root.as_fd(), dir, Purpose::Change)
+}
+
+/// As `rename_in`, and under the new name it is no reference of git's.
+pub(super) fn rename_reference_in(tree: &Path, dir: &Path, name: &OsStr) -> io::Result<()> {
+    set_aside_as(to_be_changed(tree, dir)?.as_fd(), name, NO_REFERENCE)
+}
+
+fn set_aside(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+    set_aside_as(dir, name, "")
 }
 
 /// A name that nobody can have taken before: first the plain one, then one of chance. Cut where it would be too long.
-fn set_aside(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
+fn set_aside_as(dir: BorrowedFd<'_>, name: &OsStr, suffix: &str) -> io::Result<()> {
     let mut last = Ok(());
     let mut room = NAME_MAX;
     for attempt in 0..8 {
@@ -158,6 +173,7 @@ fn set_aside(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
             let chance = std::collections::hash_map::RandomState::new().build_hasher().finish();
             end.push_str(&format!("-{chance:016x}"));
         }
+        end.push_str(suffix);
         let bytes = name.as_bytes();
         let kept = bytes.get(..room.saturating_sub(end.len())).unwrap_or(bytes);
         let mut to = OsStr::from_bytes(kept).to_owned();

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::ahead::Ahead;
 use super::disarm;
 use super::{Disarmed, MOST};
-use super::{links, pointers, settled, worktrees};
+use super::{links, papers, pointers, settled, worktrees};
 use crate::plan::{MountStep, Repository, SandboxPlan};
 use crate::survey::git_dir_of;
 use crate::sys::opened::{Opened, Purpose};
@@ -31,6 +31,7 @@ pub(in crate::launch) fn after(plan: &SandboxPlan, ahead: &Ahead) -> Disarmed {
         .collect();
     // First: an index that is a link would tell nothing.
     links::after(plan, &mut out);
+    papers::after(plan, ahead.before(plan), &mut out);
     pointers::after(plan, &mut out);
     let mut todo: Vec<Source> = plan.git.repositories.iter().map(|r| Source::before(plan, r)).collect();
     for added in worktrees::after(plan, ahead.since(), &mut out) {
