@@ -1,7 +1,7 @@
 //! Arguments on both sides of each rule, under `restricted`.
 
 use Expected::{Allowed, Quiet, Refused};
-use libc::{E2BIG, EAFNOSUPPORT, EINVAL, ENOPROTOOPT, EPERM};
+use libc::{E2BIG, EAFNOSUPPORT, EINVAL, ENOPROTOOPT, EOPNOTSUPP, EPERM};
 
 use crate::probe::{How, arguments};
 
@@ -63,6 +63,12 @@ fn files() -> Vec<Case> {
         case("fcntl", "0 0x100000400 1", Refused(EPERM)),
         case("fcntl", "0 1 0", Allowed),
         case("fcntl", "0 1025 0", Allowed),
+        case("fallocate", "fd 1 0 4096", Quiet(EOPNOTSUPP)),
+        case("fallocate", "fd 0x11 0 4096", Quiet(EOPNOTSUPP)),
+        case("fallocate", "fd 0x20 0 4096", Quiet(EOPNOTSUPP)),
+        case("fallocate", "fd 0x100000001 0 4096", Quiet(EOPNOTSUPP)),
+        case("fallocate", "fd 0 0 4096", Allowed),
+        case("fallocate", "fd 3 0 4096", Allowed),
     ];
     for (call, file) in [("setxattr", "file"), ("lsetxattr", "file"), ("fsetxattr", "fd")] {
         cases.extend([
@@ -249,6 +255,7 @@ fn sockets() -> Vec<Case> {
         case("setsockopt", "tcp 41 6 on 4", Refused(EPERM)),
         case("setsockopt", "tcp 1 37 on 4", Quiet(ENOPROTOOPT)),
         case("setsockopt", "tcp 1 65 on 4", Quiet(ENOPROTOOPT)),
+        case("setsockopt", "tcp 1 60 on 4", Quiet(ENOPROTOOPT)),
         case("setsockopt", "tcp 1 29 on 4", Allowed),
     ]);
     cases

@@ -73,7 +73,12 @@ pub(super) fn explain(prepared: &Prepared, CallName(name): CallName) -> Explaine
         Some(Scope::Never(denial)) => said(false, because(denial.why)),
         Some(Scope::Sometimes(denials)) => {
             let whys: Vec<&str> = denials.iter().map(|d| d.why).filter(|why| !why.is_empty()).collect();
-            said(true, LIST.to_owned()).note(format!("only with some arguments; refused: {}", whys.join("; ")))
+            let note = if whys.is_empty() {
+                "some arguments are answered as if the kernel did not know them".to_owned()
+            } else {
+                format!("only with some arguments; refused: {}", whys.join("; "))
+            };
+            said(true, LIST.to_owned()).note(note)
         }
         Some(Scope::Missing) => said(false, LIST.to_owned()).note(format!("{MISSING}; not reported")),
         None => said(false, LIST.to_owned()).note(format!("not in the list: {MISSING}; not reported")),

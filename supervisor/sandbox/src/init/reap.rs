@@ -85,13 +85,15 @@ fn serve(
 ) -> Option<()> {
     let children = event::signal_fd(&[libc::SIGCHLD]).ok()?;
     loop {
-        if reap(control, command, tasks, &mut usage)? {
+        let reaped = reap(control, command, tasks, &mut usage)?;
+        if reaped == Reaped::Command {
             return Some(());
         }
         let until_end = watch.end.map(|end| end.saturating_duration_since(Instant::now()));
         let uncounted = watch.uncounted.as_ref().map(Uncounted::pause);
         let pauses = [watch.memory.map(|_| WATCH), uncounted, tasks.pause(), until_end];
-        let timeout = pauses.into_iter().flatten().min();
+        let at_once = (reaped == Reaped::Some).then_some(Duration::ZERO);
+        let timeout = pauses.into_iter().flatten().chain(at_once).min();
         let fds = [
             (Some(control.as_fd()), Want::Read),
             (Some(alive.as_fd()), Want::Nothing),
@@ -125,12 +127,24 @@ fn serve(
     }
 }
 
-/// Collects the dead. True when the command itself has ended and the supervisor was told.
-fn reap(control: &OwnedFd, command: Pid, tasks: &mut Tasks, usage: &mut Option<Usage>) -> Option<bool> {
-    loop {
+/// Of those who died, or stopped, before anything else is looked at: they may do so as fast as one collects.
+const BATCH: u32 = 4096;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reaped {
+    All,
+    /// There may be more.
+    Some,
+    /// The command itself has ended, and the supervisor was told.
+    Command,
+}
+
+/// Collects the dead.
+fn reap(control: &OwnedFd, command: Pid, tasks: &mut Tasks, usage: &mut Option<Usage>) -> Option<Reaped> {
+    for _ in 0..BATCH {
         let (pid, change, used) = match process::wait(-1, libc::WNOHANG | libc::WUNTRACED | libc::__WALL) {
             Ok(Some(found)) => found,
-            Ok(None) => return Some(false),
+            Ok(None) => return Some(Reaped::All),
             // No children at all: the command is gone and was reported, or never was.
             Err(_) => return None,
         };
@@ -147,12 +161,13 @@ fn reap(control: &OwnedFd, command: Pid, tasks: &mut Tasks, usage: &mut Option<U
                     Report::Usage(usage).send(control.as_fd()).ok()?;
                 }
                 Report::Ended { change, cause: None }.send(control.as_fd()).ok()?;
-                return Some(true);
+                return Some(Reaped::Command);
             }
             Change::Stopped => Report::Stopped.send(control.as_fd()).ok()?,
             Change::Continued => {}
         }
     }
+    Some(Reaped::Some)
 }
 
 fn obey(control: &OwnedFd, command: Pid) -> Option<()> {

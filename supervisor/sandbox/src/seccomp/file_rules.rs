@@ -72,6 +72,13 @@ pub(super) const SETXATTR: Body = unless(&[when(
     Verdict::Errno(libc::E2BIG as u16),
 )]);
 
+/// Room without a greater length (`KEEP_SIZE`, alone, with `ZERO_RANGE` or `WRITE_ZEROES`), and room in the middle (`INSERT_RANGE`): the
+/// kernel holds none of it against `RLIMIT_FSIZE`. Programs know filesystems that have none of it.
+pub(super) const FALLOCATE: Body = unless(&[when(
+    &[is(1, &[0x01, 0x11, 0x81, 0x20])],
+    Verdict::Errno(libc::EOPNOTSUPP as u16),
+)]);
+
 /// A lease needs no more than a file of the caller's own opened for reading, and holds up whoever opens it, outside too, for as
 /// long as `fs.lease-break-time` (45 seconds).
 pub(super) const FCNTL: Body = unless(&[when(

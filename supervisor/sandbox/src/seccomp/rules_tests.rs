@@ -9,6 +9,7 @@ use super::*;
 const EPERM: u16 = 1;
 const E2BIG: u16 = 7;
 const ENOTTY: u16 = 25;
+const EOPNOTSUPP: u16 = 95;
 const EINVAL: u16 = 22;
 const ENOPROTOOPT: u16 = 92;
 const EAFNOSUPPORT: u16 = 97;
@@ -284,7 +285,7 @@ fn a_tcp_socket_keeps_its_protocol() {
 #[test]
 fn memory_that_nobody_counts_is_not_to_be_had_by_one_call() {
     let loopback = [((41, 6), Refused(EPERM)), ((41, 25), Missing(0)), ((0, 11), Missing(0))];
-    let stamps = [((1, 37), Missing(ENOPROTOOPT)), ((1, 65), Missing(ENOPROTOOPT))];
+    let stamps = [37, 60, 65].map(|option| ((1, option), Missing(ENOPROTOOPT)));
     let refused = [loopback.as_slice(), &stamps].concat();
     for (level, option) in [0, 1, 41]
         .into_iter()
@@ -310,6 +311,15 @@ fn memory_that_nobody_counts_is_not_to_be_had_by_one_call() {
         ] {
             expect(namespaced(), name, &[1, 1, 1, length], expected);
         }
+    }
+}
+
+#[test]
+fn fallocate_gives_no_room_without_length() {
+    for mode in 0..256 {
+        let none = [0x01, 0x11, 0x81, 0x20].contains(&mode);
+        let expected = if none { Missing(EOPNOTSUPP) } else { Works };
+        expect(namespaced(), "fallocate", &[3, mode, 0, 1], expected);
     }
 }
 

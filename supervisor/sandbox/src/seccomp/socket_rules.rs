@@ -116,9 +116,13 @@ const ERRORS_V6: Clause = when(
     Verdict::Errno(0),
 );
 /// SO_TIMESTAMPING, old and new: copies of what was sent go to the same queue (those that a message asks for by itself, see
-/// `sys::net::Settings`). SO_TIMESTAMP and SO_TIMESTAMPNS stay.
+/// `sys::net::Settings`). SO_TIMESTAMP and SO_TIMESTAMPNS stay. SO_ZEROCOPY: its pages are held against the user's `RLIMIT_MEMLOCK`, which
+/// is one for all namespaces, and a loopback copies them all the same.
 const STAMPS: Clause = when(
-    &[is(1, &[libc::SOL_SOCKET as u32]), is(2, &[37, 65])],
+    &[
+        is(1, &[libc::SOL_SOCKET as u32]),
+        is(2, &[37, 65, libc::SO_ZEROCOPY as u32]),
+    ],
     Verdict::Errno(libc::ENOPROTOOPT as u16),
 );
 
