@@ -53,6 +53,7 @@ mod mounts;
 mod namespaces;
 mod network;
 mod network_unix;
+mod persist_beside;
 mod persist_config;
 mod persist_dotfiles;
 mod persist_git;
@@ -94,6 +95,7 @@ const AREAS: &[(&str, &[&str])] = &[
     ("namespaces", namespaces::CLAIMS),
     ("network", network::CLAIMS),
     ("network_unix", network_unix::CLAIMS),
+    ("persist_beside", persist_beside::CLAIMS),
     ("persist_config", persist_config::CLAIMS),
     ("persist_dotfiles", persist_dotfiles::CLAIMS),
     ("persist_git", persist_git::CLAIMS),

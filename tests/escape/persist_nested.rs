@@ -7,7 +7,7 @@ use std::process::Command;
 use glee_tests::{Attempt, Leak, Outcome, World, attempt};
 
 /// Makes the host's git run `@OUT/payload` from a repository at `$1`.
-const ARM: &str = "id() { git -c user.name=e -c user.email=e@e -c commit.gpgsign=false \"$@\"; }; \
+pub(crate) const ARM: &str = "id() { git -c user.name=e -c user.email=e@e -c commit.gpgsign=false \"$@\"; }; \
     new() { git init -q $1; id -C $1 commit -q --allow-empty -m e; }; \
     arm() { printf '[core]\\nfsmonitor=@OUT/payload\\n' >> $1/.git/config; };";
 
@@ -68,7 +68,7 @@ fn trap(script: &str) -> Attempt {
 }
 
 /// What a person does next, on the host, in whatever checkout there is.
-fn git_ran_code(w: &World, _: &Outcome) -> Option<String> {
+pub(crate) fn git_ran_code(w: &World, _: &Outcome) -> Option<String> {
     let _ = fs::remove_file(w.path("@OUT/pwned"));
     w.settle();
     // What the command has closed its owner opens again.
@@ -109,7 +109,7 @@ fn submodule(w: &World) {
 }
 
 /// A repository of the host's in `dir`.
-fn repository(w: &World, dir: &str) {
+pub(crate) fn repository(w: &World, dir: &str) {
     w.dir(dir);
     w.git(dir, &["init", "-q"]);
     w.git(dir, &["commit", "-q", "--allow-empty", "-m", "first"]);

@@ -208,6 +208,8 @@ impl Machine {
                 named: Default::default(),
                 shared: None,
                 links: Default::default(),
+                remotes: Vec::new(),
+                watched: Vec::new(),
             },
             scan_cut: false,
             pinned: Vec::new(),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use doors::{Door, Doors, Keeper, Transport};
-pub use git::{GitPlan, Repository, Shared};
+pub use git::{GitPlan, Remote, RemoteWas, Repository, Shared};
 
 use crate::cgroup;
 use crate::receipt::{self, Canary};

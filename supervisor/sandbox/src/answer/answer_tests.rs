@@ -127,6 +127,8 @@ fn plan() -> SandboxPlan {
             named: Default::default(),
             shared: None,
             links: Default::default(),
+            remotes: Vec::new(),
+            watched: Vec::new(),
         },
         watches: Vec::new(),
         glob_watches: vec![GlobWatch {

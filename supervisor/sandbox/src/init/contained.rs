@@ -233,6 +233,8 @@ fn plan(inside: Inside) -> SandboxPlan {
             named: Default::default(),
             shared: None,
             links: Default::default(),
+            remotes: Vec::new(),
+            watched: Vec::new(),
         },
         watches: Vec::new(),
         glob_watches: Vec::new(),

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use super::names::Names;
 use super::{changes, setids};
-use crate::plan::{Containment, GitPlan, MountStep, Repository, SandboxPlan, Shared};
+use crate::plan::{Containment, GitPlan, MountStep, Remote, Repository, SandboxPlan, Shared};
 use crate::sys::path;
 
 /// A tree that is not where it was before the run.
@@ -165,6 +165,8 @@ impl Whereabouts {
             named,
             links,
             shared,
+            remotes,
+            watched,
         } = plan;
         let dirs = |dirs: &[PathBuf]| dirs.iter().filter_map(|at| self.now(at)).collect();
         let names = |names: &BTreeSet<PathBuf>| names.iter().filter_map(|at| self.now(at)).collect();
@@ -197,7 +199,19 @@ impl Whereabouts {
             shared: shared.as_ref().map(|shared| Shared {
                 since: shared.since,
                 bare: dirs(&shared.bare),
+                young: names(&shared.young),
             }),
+            remotes: remotes
+                .iter()
+                .filter_map(|remote| {
+                    Some(Remote {
+                        at: self.now(&remote.at)?,
+                        end: remote.end.as_deref().and_then(|end| self.now(end)),
+                        was: remote.was,
+                    })
+                })
+                .collect(),
+            watched: dirs(watched),
         }
     }
 }

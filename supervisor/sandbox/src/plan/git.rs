@@ -37,6 +37,25 @@ pub struct GitPlan {
     /// Links in git directories, and where they lead.
     pub links: BTreeMap<PathBuf, PathBuf>,
     pub shared: Option<Shared>,
+    /// Where git looks for what their configuration calls remotes.
+    pub remotes: Vec<Remote>,
+    /// Directories whose subdirectories were all asked for a `.git`.
+    pub watched: Vec<PathBuf>,
+}
+
+/// A place that a remote of the project's configuration names, or nearly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remote {
+    pub at: PathBuf,
+    /// Where that led, there or not.
+    pub end: Option<PathBuf>,
+    pub was: RemoteWas,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RemoteWas {
+    There,
+    Missing,
 }
 
 /// Other runs were at work when this was looked at: what changed since the first of them began may be theirs.
@@ -45,4 +64,6 @@ pub struct Shared {
     pub since: Duration,
     /// Directories that were git directories themselves.
     pub bare: Vec<PathBuf>,
+    /// `.git` names of nested repositories that came since, or by which or by whose arms something did.
+    pub young: BTreeSet<PathBuf>,
 }

@@ -11,9 +11,9 @@ use super::islands::{self, Island};
 use super::scan::Found;
 use crate::launch::locks;
 use crate::launch::quarantine::links;
-use crate::plan::{GitPlan, Repository, Shared};
+use crate::plan::{GitPlan, Remote, Repository, Shared};
 use glee_policy::resolved::FsAccess;
-use linked::Linked;
+use linked::{Linked, Shade};
 
 /// Linked worktrees of one repository that are looked at.
 const WORKTREES: usize = 256;
@@ -25,6 +25,7 @@ pub(super) fn find(
     git: &[GitDir],
     seen: &Found,
     islands: &[Island],
+    remotes: Vec<Remote>,
     unprotected: &BTreeSet<String>,
 ) -> GitPlan {
     let (open, nested) = (unprotected.contains(".git"), &seen.repositories);
@@ -41,29 +42,40 @@ pub(super) fn find(
             .map(Path::to_owned)
     };
     let known: BTreeSet<PathBuf> = islands.iter().filter_map(beside).collect();
-    let leads = |at: &PathBuf| {
-        let is_pointer = at.symlink_metadata().is_ok_and(|meta| !meta.is_dir());
-        is_pointer.then(|| (at.clone(), at.parent().and_then(git::git_dir_of)))
-    };
-    let pointers = known.iter().filter_map(leads).collect();
     let looked_at: Vec<PathBuf> = nested.iter().chain(here).cloned().collect();
     let dirs: Vec<PathBuf> = outside.iter().chain(&seen.bare).cloned().collect();
     let repositories = repositories(trees, &looked_at, &dirs);
     // Before anything is looked at: what a run that ends meanwhile puts right was seen wrong.
     let since = shared_since(places().chain(nested), &repositories);
     let tops: Vec<PathBuf> = trees.iter().chain(here).cloned().collect();
-    let Linked { unlinked, own, named } = linked::find(&tops, &outside, nested, &repositories);
+    let writable: Vec<PathBuf> = trees.iter().chain(&outside).cloned().collect();
+    let shade = Shade {
+        trees: &writable,
+        since,
+    };
+    let Linked {
+        unlinked,
+        own,
+        named,
+        young,
+    } = linked::find(&tops, &outside, nested, &repositories, shade);
+    let leads = |at: &PathBuf| {
+        let is_pointer = at.symlink_metadata().is_ok_and(|meta| !meta.is_dir());
+        is_pointer.then(|| (at.clone(), at.parent().and_then(git::git_dir_of)))
+    };
+    let pointers = known.iter().filter_map(leads).collect();
     let bare = || places().chain(nested).filter(|dir| !open && git::looks_like_git(dir));
     let shared = since.map(|since| Shared {
         since,
         bare: bare().cloned().collect(),
+        young,
     });
-    let trees: Vec<PathBuf> = trees.iter().chain(&outside).cloned().collect();
+    let in_trees = |dir: &&PathBuf| !open && writable.iter().any(|tree| dir.starts_with(tree));
     GitPlan {
         fresh: without(&mut places(), |tree| tree.join(".git").symlink_metadata().is_ok()),
         // A checkout whose `.git` is broken is looked at like any directory.
         not_bare: without(&mut places().chain(nested), git::looks_like_git),
-        links: links::before(&repositories, &trees),
+        links: links::before(&repositories, &writable),
         shared,
         repositories,
         unlinked,
@@ -71,14 +83,17 @@ pub(super) fn find(
         named,
         known,
         pointers,
-        trees,
+        remotes,
+        watched: seen.watched.iter().filter(in_trees).cloned().collect(),
+        trees: writable,
     }
 }
 
-/// Since when other runs have been at work here.
+/// Since when other runs have been at work here. One that works in a part, or in what lies around, holds that.
 fn shared_since<'p>(dirs: impl Iterator<Item = &'p PathBuf>, repositories: &'p [Repository]) -> Option<Duration> {
     let git = repositories.iter().filter_map(|repository| repository.index.parent());
-    let dirs: BTreeSet<&Path> = dirs.map(PathBuf::as_path).chain(git).collect();
+    let dirs = dirs.map(PathBuf::as_path).chain(git);
+    let dirs: BTreeSet<&Path> = dirs.flat_map(Path::ancestors).collect();
     dirs.into_iter().filter_map(locks::held_since).min()
 }
 

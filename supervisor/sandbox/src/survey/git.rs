@@ -135,7 +135,7 @@ fn is_git(dir: &Path) -> bool {
 }
 
 /// What git takes for a git directory, and what nearly is one: what protection rests on.
-pub(super) fn looks_like_git(dir: &Path) -> bool {
+pub(crate) fn looks_like_git(dir: &Path) -> bool {
     let has = |name: &str| dir.join(name).symlink_metadata().is_ok();
     has("HEAD") && (has("commondir") || (dir.join("objects").is_dir() && dir.join("refs").is_dir()))
 }

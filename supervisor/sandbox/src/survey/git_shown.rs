@@ -69,7 +69,7 @@ pub(super) fn identity(home: Option<&Path>) -> Vec<Setting> {
         .map_or_else(|| of_caller.collect(), |file| vec![file]);
     files.reverse();
     let is_ones_own = |setting: &Setting| {
-        setting.section == "user" && !setting.subsection && ["name", "email"].contains(&setting.key.as_str())
+        setting.section == "user" && setting.subsection.is_none() && ["name", "email"].contains(&setting.key.as_str())
     };
     let settings = files.iter().flat_map(|file| gitconfig::settings(file));
     settings.filter(is_ones_own).collect()
@@ -80,7 +80,7 @@ pub(super) fn text(identity: &[Setting]) -> Option<Vec<u8>> {
     let machine = gitconfig::settings(Path::new(FILE));
     let shown = machine.iter().filter(|setting| {
         let (section, key) = (setting.section.as_str(), setting.key.as_str());
-        SHOWN.contains(&section) && !setting.subsection && !NOT_SHOWN.contains(&key)
+        SHOWN.contains(&section) && setting.subsection.is_none() && !NOT_SHOWN.contains(&key)
     });
     let lines: Vec<u8> = shown.chain(identity).flat_map(line).collect();
     (!lines.is_empty()).then_some(lines)

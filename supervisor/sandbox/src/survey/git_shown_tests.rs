@@ -3,7 +3,7 @@ use super::*;
 fn setting(section: &str, key: &str, value: &[u8]) -> Setting {
     Setting {
         section: section.to_owned(),
-        subsection: false,
+        subsection: None,
         key: key.to_owned(),
         value: value.to_vec(),
     }

@@ -18,8 +18,7 @@ const LARGEST: usize = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Setting {
     pub(super) section: String,
-    /// Is there one? Its name is left out.
-    pub(super) subsection: bool,
+    pub(super) subsection: Option<Vec<u8>>,
     pub(super) key: String,
     pub(super) value: Vec<u8>,
 }
@@ -56,6 +55,27 @@ impl Named {
 /// Reads these files and all that they include.
 pub(super) fn read(files: impl IntoIterator<Item = PathBuf>, home: Option<&Path>) -> Named {
     let mut named = Named::default();
+    each(files, home, |file, number, setting| {
+        let value = || expand(&setting.value, home);
+        match (setting.section.as_str(), setting.key.as_str()) {
+            ("core", "hookspath") => named.hooks.push(value()),
+            ("init", "templatedir") if !setting.value.is_empty() => named.templates.push(value()),
+            ("core", "worktree") if number == 1 => {
+                named.worktree = Some(PathBuf::from(OsStr::from_bytes(&setting.value)));
+            }
+            ("include" | "includeif", "path") => named.files.push(included(file, value())),
+            _ => {}
+        }
+    });
+    named
+}
+
+/// Hands out every setting of these files, which are counted, and of what they include.
+pub(super) fn each(
+    files: impl IntoIterator<Item = PathBuf>,
+    home: Option<&Path>,
+    mut take: impl FnMut(&Path, usize, &Setting),
+) {
     let mut seen = BTreeSet::new();
     let mut todo: Vec<PathBuf> = files.into_iter().collect();
     todo.reverse();
@@ -64,23 +84,16 @@ pub(super) fn read(files: impl IntoIterator<Item = PathBuf>, home: Option<&Path>
             continue;
         }
         for setting in settings(&file) {
-            let value = || expand(&setting.value, home);
-            match (setting.section.as_str(), setting.key.as_str()) {
-                ("core", "hookspath") => named.hooks.push(value()),
-                ("init", "templatedir") if !setting.value.is_empty() => named.templates.push(value()),
-                ("core", "worktree") if seen.len() == 1 => {
-                    named.worktree = Some(PathBuf::from(OsStr::from_bytes(&setting.value)));
-                }
-                ("include" | "includeif", "path") => {
-                    let included = file.parent().unwrap_or(Path::new("/")).join(value());
-                    named.files.push(included.clone());
-                    todo.push(included);
-                }
-                _ => {}
+            if let ("include" | "includeif", "path") = (setting.section.as_str(), setting.key.as_str()) {
+                todo.push(included(&file, expand(&setting.value, home)));
             }
+            take(&file, seen.len(), &setting);
         }
     }
-    named
+}
+
+fn included(by: &Path, value: PathBuf) -> PathBuf {
+    by.parent().unwrap_or(Path::new("/")).join(value)
 }
 
 /// The settings of one file; none if it is not there or is no regular file.
@@ -123,7 +136,7 @@ pub(super) fn parse(bytes: &[u8]) -> Vec<Setting> {
         rest: bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes),
     };
     let mut found = Vec::new();
-    let (mut section, mut subsection) = (String::new(), false);
+    let (mut section, mut subsection) = (String::new(), None);
     while let Some(c) = text.next() {
         match c {
             b'#' | b';' => text.skip_line(),
@@ -132,7 +145,7 @@ pub(super) fn parse(bytes: &[u8]) -> Vec<Setting> {
                 if let Some((key, value)) = key_and_value(c, &mut text) {
                     found.push(Setting {
                         section: section.clone(),
-                        subsection,
+                        subsection: subsection.clone(),
                         key,
                         value,
                     });
@@ -144,18 +157,19 @@ pub(super) fn parse(bytes: &[u8]) -> Vec<Setting> {
     found
 }
 
-/// After `[`: the section's name, and whether a subsection follows, in quotes or after a dot.
-fn header(text: &mut Text<'_>) -> (String, bool) {
+/// After `[`: the section's name, and that of the subsection, which follows in quotes or after a dot.
+fn header(text: &mut Text<'_>) -> (String, Option<Vec<u8>>) {
     let mut name = String::new();
-    let mut quoted = false;
+    let mut quoted = None;
     while let Some(c) = text.next() {
         match c {
             b']' | b'\n' => break,
             b'"' => {
-                quoted = true;
+                let quoted = quoted.get_or_insert_with(Vec::new);
                 while let Some(c) = text.next().filter(|c| *c != b'"' && *c != b'\n') {
-                    if c == b'\\' {
-                        text.next();
+                    match c {
+                        b'\\' => quoted.extend(text.next()),
+                        c => quoted.push(c),
                     }
                 }
             }
@@ -163,9 +177,10 @@ fn header(text: &mut Text<'_>) -> (String, bool) {
         }
     }
     let end = name.find(|c: char| c == '.' || c.is_ascii_whitespace());
-    let more = end.is_some_and(|end| name.get(end..).is_some_and(|rest| !rest.trim().is_empty()));
+    let rest = end.and_then(|end| name.get(end + 1..)).unwrap_or_default().trim();
+    let dotted = (!rest.is_empty()).then(|| rest.as_bytes().to_owned());
     name.truncate(end.unwrap_or(name.len()));
-    (name, quoted || more)
+    (name, quoted.or(dotted))
 }
 
 /// A key that begins with `first`. `None` if no value follows.

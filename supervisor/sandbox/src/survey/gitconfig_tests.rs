@@ -71,3 +71,11 @@ fn includes_are_followed_and_a_circle_ends() {
     assert_eq!(named.worktree, Some(PathBuf::from("..")));
     fs::remove_dir_all(&dir).unwrap();
 }
+
+#[test]
+fn subsections_are_named_in_quotes_or_after_a_dot() {
+    let text = b"[url \"a\\\"/B\"]\nk = 1\n[branch.Main]\nk = 2\n[core]\nk = 3\n";
+    let names: Vec<_> = parse(text).into_iter().map(|setting| setting.subsection).collect();
+    let name = |text: &str| Some(text.as_bytes().to_owned());
+    assert_eq!(names, [name("a\"/B"), name("main"), None]);
+}

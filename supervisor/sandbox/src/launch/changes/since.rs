@@ -32,6 +32,11 @@ impl Since {
         last.0
     }
 
+    /// A time that the clock that stamps inodes has shown.
+    pub(in crate::launch) fn at(stamp: Duration) -> Self {
+        Self { stamp, boot: None }
+    }
+
     /// The same beginning, if the clock was set back meanwhile: what was stamped after that must not pass for old.
     pub(in crate::launch) fn corrected(self) -> Self {
         self.corrected_at(Self::now())

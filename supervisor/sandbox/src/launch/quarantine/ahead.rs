@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::gitlinks::{self, gitlinks};
@@ -26,8 +27,23 @@ const PART: &[u8] = b"sharedindex.";
 #[derive(Debug, Default)]
 pub(in crate::launch) struct Ahead {
     known: BTreeMap<PathBuf, (Facts, Option<Vec<PathBuf>>)>,
+    /// The directories in which they lay.
+    dirs: BTreeMap<PathBuf, Inode>,
     since: Option<Since>,
     orders: Orders,
+}
+
+/// Device and number of a directory. One that takes its place and has old files in it was there together with it.
+type Inode = (u64, u64);
+
+fn inode(dir: &Path) -> Option<Inode> {
+    let meta = fs::symlink_metadata(dir).ok()?;
+    meta.is_dir().then(|| (meta.dev(), meta.ino()))
+}
+
+fn dirs(repositories: &[Repository]) -> BTreeMap<PathBuf, Inode> {
+    let all = repositories.iter().filter_map(|repository| repository.index.parent());
+    all.filter_map(|dir| Some((dir.to_owned(), inode(dir)?))).collect()
 }
 
 impl Ahead {
@@ -47,6 +63,7 @@ impl Ahead {
         });
         Self {
             known: known.collect(),
+            dirs: dirs(repositories),
             since: Some(since),
             orders: papers::orders_before(repositories),
         }
@@ -65,6 +82,7 @@ impl Ahead {
         });
         Self {
             known: known.collect(),
+            dirs: dirs(repositories),
             since: Some(since),
             orders: papers::orders_before(repositories),
         }
@@ -75,6 +93,11 @@ impl Ahead {
         let known = self.known.into_iter();
         Self {
             known: known.filter_map(|(index, found)| Some((now(&index)?, found))).collect(),
+            dirs: self
+                .dirs
+                .into_iter()
+                .filter_map(|(dir, inode)| Some((now(&dir)?, inode)))
+                .collect(),
             since: self.since,
             orders: self.orders,
         }
@@ -84,6 +107,12 @@ impl Ahead {
     pub(super) fn gitlinks(&self, index: &Path) -> Option<Vec<PathBuf>> {
         let known = self.unchanged(index).filter(|_| gitlinks::is_sha1(index));
         known.or_else(|| gitlinks(index))
+    }
+
+    /// Was this very directory there, with an index to follow?
+    pub(super) fn had(&self, dir: &Path) -> bool {
+        let before = self.dirs.get(dir);
+        before.is_some() && before == inode(dir).as_ref()
     }
 
     /// Since when a change is the run's, by clocks as they stand now.

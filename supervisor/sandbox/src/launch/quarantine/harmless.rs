@@ -6,7 +6,19 @@ use std::collections::BTreeSet;
 
 /// The lines of a configuration that cannot make git run or read anything.
 pub(super) fn harmless_part(text: &str) -> String {
-    let remotes = remotes(text);
+    part(text, &|_, _| false)
+}
+
+/// Is all of it harmless, but for settings (`remote.url`, without the name, and its value) of which somebody knows better?
+pub(super) fn is_harmless_but(text: &str, also: impl Fn(&str, &str) -> bool) -> bool {
+    part(text, &also) == text
+}
+
+/// Who knows more of a plain setting.
+type Also<'a> = &'a dyn Fn(&str, &str) -> bool;
+
+fn part(text: &str, also: Also<'_>) -> String {
+    let remotes = remotes(text, also);
     let mut kept = String::new();
     let mut header: Option<Header<'_>> = None;
     for line in text.split_inclusive('\n') {
@@ -16,7 +28,7 @@ pub(super) fn harmless_part(text: &str) -> String {
             header.is_some()
         } else {
             let of = header.as_ref().zip(setting(bare));
-            bare.is_empty() || of.is_some_and(|(header, (key, value))| is_harmless(header, &key, value, &remotes))
+            bare.is_empty() || of.is_some_and(|(header, (key, value))| is_harmless(header, &key, value, &remotes, also))
         };
         if keep {
             kept.push_str(line);
@@ -34,7 +46,7 @@ fn setting(bare: &str) -> Option<(String, &str)> {
     Some((key.trim_matches(BLANK).to_ascii_lowercase(), value.trim_matches(BLANK)))
 }
 
-fn is_harmless(header: &Header<'_>, key: &str, value: &str, remotes: &BTreeSet<&str>) -> bool {
+fn is_harmless(header: &Header<'_>, key: &str, value: &str, remotes: &BTreeSet<&str>, also: Also<'_>) -> bool {
     let plain = !value.contains(['\\', '"', ';', '#']) && !value.contains("::") && !value.starts_with('-');
     let by_kind = match (header.word.as_str(), key) {
         ("remote" | "submodule", "url") => is_far(value),
@@ -43,11 +55,11 @@ fn is_harmless(header: &Header<'_>, key: &str, value: &str, remotes: &BTreeSet<&
         ("extensions", _) => value.chars().all(|c| c.is_ascii_alphanumeric()),
         _ => true,
     };
-    plain && by_kind && header.keys().contains(&key)
+    plain && (by_kind && header.keys().contains(&key) || also(&format!("{}.{key}", header.word), value))
 }
 
 /// The remotes whose address stays.
-fn remotes(text: &str) -> BTreeSet<&str> {
+fn remotes<'t>(text: &'t str, also: Also<'_>) -> BTreeSet<&'t str> {
     let mut found = BTreeSet::new();
     let mut header: Option<Header<'_>> = None;
     for bare in text.lines().map(|line| line.trim_matches(BLANK)) {
@@ -56,7 +68,7 @@ fn remotes(text: &str) -> BTreeSet<&str> {
         } else if let (Some(header), Some((key, value))) = (&header, setting(bare))
             && header.word == "remote"
             && key == "url"
-            && is_harmless(header, &key, value, &found)
+            && is_harmless(header, &key, value, &found, also)
             // Git passes over one of such a name, and takes it for a path.
             && !header.name.is_empty()
             && !header.name.starts_with('/')

@@ -47,7 +47,7 @@ pub(super) fn after(plan: &SandboxPlan, out: &mut Disarmed) {
     for git in places(&plan.git.repositories, &plan.git.trees) {
         let of_a_run = |at: &Path| {
             let shared = plan.git.shared.as_ref();
-            shared.is_some_and(|shared| settled::is_since(at, shared.since))
+            shared.is_some_and(|shared| settled::is_since_below(git, at, shared.since))
         };
         let old =
             |at: &Path, target: &Path| plan.git.links.get(at).is_some_and(|before| before == target) && !of_a_run(at);

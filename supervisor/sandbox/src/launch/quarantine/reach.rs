@@ -4,7 +4,7 @@
 //! index. INVARIANT (bounded): each index is read once. Where the indexes do not tell, the trees are searched instead.
 //! INVARIANT: a run that touches nothing of git has nothing disarmed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::ahead::Ahead;
 use super::disarm;
 use super::{Disarmed, MOST};
-use super::{links, papers, pointers, settled, worktrees};
+use super::{links, newcomers, papers, pointers, remotes, settled, worktrees};
 use crate::plan::{MountStep, Repository, SandboxPlan};
 use crate::survey::git_dir_of;
 use crate::sys::opened::{Opened, Purpose};
@@ -34,7 +34,9 @@ pub(in crate::launch) fn after(plan: &SandboxPlan, ahead: &Ahead) -> Disarmed {
     papers::after(plan, ahead.before(plan), &mut out);
     pointers::after(plan, &mut out);
     let mut todo: Vec<Source> = plan.git.repositories.iter().map(|r| Source::before(plan, r)).collect();
-    for added in worktrees::after(plan, ahead.since(), &mut out) {
+    remotes::after(plan, &mut out);
+    newcomers::after(plan, &mut out);
+    for added in worktrees::after(plan, ahead, &mut out) {
         todo.push(Source {
             work: added.work,
             index: added.index,
@@ -49,10 +51,7 @@ pub(in crate::launch) fn after(plan: &SandboxPlan, ahead: &Ahead) -> Disarmed {
             faith: Faith::Project,
         });
     }
-    let became = plan.git.shared.iter().flat_map(|shared| {
-        let of_a_run = |dir: &&PathBuf| settled::is_since(&dir.join("HEAD"), shared.since);
-        shared.bare.iter().filter(of_a_run)
-    });
+    let became = plan.git.shared.iter().flat_map(settled::became);
     for tree in plan.git.not_bare.iter().chain(became) {
         disarm::bare(tree, &mut out);
     }
@@ -148,7 +147,14 @@ impl Source {
     /// Could this very index have named it before? One that told nothing may have named anything.
     fn named_before(&self, plan: &SandboxPlan, dir: &Path) -> bool {
         let named = plan.git.named.get(&self.index);
-        self.faith == Faith::Beside && named.is_none_or(|named| named.contains(dir))
+        let mut shared = plan.git.shared.iter();
+        let young = shared.any(|shared| shared.young.contains(&dir.join(".git")));
+        // To whoever works there its own modules are nothing new: they were covered.
+        let own_module = || {
+            let modules = self.index.parent().map(|git| git.join("modules"));
+            modules.is_some_and(|modules| git_dir_of(dir).is_some_and(|git| git.starts_with(modules)))
+        };
+        self.faith == Faith::Beside && (!young && named.is_none_or(|named| named.contains(dir)) || own_module())
     }
 
     /// The index of what it names.
@@ -299,9 +305,17 @@ fn visit(plan: &SandboxPlan, ahead: &Ahead, source: &Source, (tree, dir): (&Path
     let git = full.join(".git");
     let before = source.named_before(plan, &full);
     // An old pointer arms nothing if the arms of what it leads to were covered all the time, and nobody's but the project's.
+    // One that a directory brings along that was moved there is old itself.
+    let was_here = || {
+        let way = dir.join(".git");
+        plan.git.known.contains(&git)
+            || ahead
+                .since()
+                .is_some_and(|since| settled::way_is_old(tree, &way, since))
+    };
     let covered = || {
         let target = git_dir_of(&full);
-        target.is_some_and(|git| (before || plan.git.own.contains(&git)) && holds_covers(plan, &git))
+        target.is_some_and(|git| (plan.git.own.contains(&git) || before && was_here()) && holds_covers(plan, &git))
     };
     if ahead.since().is_some_and(|since| settled::is_old_file(&git, since)) && covered() {
         return;
@@ -356,28 +370,8 @@ pub(super) fn nested(tree: &Path, out: &mut Disarmed) {
     }
 }
 
-/// The working trees below the plan's whose `.git` leads to the part that a linked worktree has of a git directory, by that part.
-pub(super) fn pointing(plan: &SandboxPlan) -> BTreeMap<PathBuf, Vec<PathBuf>> {
-    let mut found: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
-    for tree in &plan.git.trees {
-        let Ok(root) = path::open_exact(tree) else { continue };
-        let mut todo = vec![PathBuf::new()];
-        while let Some(dir) = todo.pop() {
-            if !list(root.as_fd(), &dir, &mut todo) {
-                continue;
-            }
-            let work = tree.join(&dir);
-            let is_part = |git: &PathBuf| git.parent().is_some_and(|all| all.ends_with("worktrees"));
-            if let Some(git) = git_dir_of(&work).filter(is_part) {
-                found.entry(git).or_default().push(work);
-            }
-        }
-    }
-    found
-}
-
 /// Adds the directories in `dir`. True if there is a `.git` among the names.
-fn list(root: BorrowedFd<'_>, dir: &Path, todo: &mut Vec<PathBuf>) -> bool {
+pub(super) fn list(root: BorrowedFd<'_>, dir: &Path, todo: &mut Vec<PathBuf>) -> bool {
     let mut has_git = false;
     let Ok(opened) = Opened::beneath(root, dir, Purpose::List) else {
         // Not the caller's own, so not the command's.

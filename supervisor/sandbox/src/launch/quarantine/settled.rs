@@ -5,18 +5,23 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::launch::changes::Since;
+use crate::launch::placeholders::is_placeholder;
+use crate::plan::Shared;
 use crate::survey::{common_dir_of, common_way, git_dir_of, links, pointer_way};
 use crate::sys::dir::{self, FileKind, Times};
 use crate::sys::path;
 
 /// What in a git directory makes git run or read something.
-const ARMS: [&str; 4] = ["config", "hooks", "commondir", "config.worktree"];
+const ARMS: [&str; 3] = ["config", "commondir", "config.worktree"];
+/// Directories of such files.
+const HOLDERS: [&str; 3] = ["hooks", "remotes", "branches"];
 
 /// Is every name on the way to `inside` (relative to `tree`) as old, up to the first that is no directory?
 pub(super) fn way_is_old(tree: &Path, inside: &Path, since: Since) -> bool {
@@ -44,6 +49,16 @@ pub(super) fn way_is_old(tree: &Path, inside: &Path, since: Since) -> bool {
 fn step(here: &OwnedFd, name: &OsStr) -> Option<(FileKind, Duration)> {
     let facts = dir::facts_at(here.as_fd(), name).ok()?;
     Some((facts.kind, facts.changed))
+}
+
+/// The same, since another run began.
+pub(crate) fn is_settled_since(trees: &[PathBuf], work: &Path, since: Duration) -> bool {
+    let above = trees.iter().filter(|tree| work.starts_with(tree));
+    let tree = above.max_by_key(|tree| tree.as_os_str().len());
+    tree.is_some_and(|tree| {
+        let inside = work.strip_prefix(tree);
+        inside.is_ok_and(|inside| is_settled(trees, tree, inside, Since::at(since)))
+    })
 }
 
 /// Was the repository in `dir` (relative to `tree`, one of `trees`) there before, with the arms it has?
@@ -82,29 +97,42 @@ fn leads_there_as_before(trees: &[PathBuf], way: &Path, since: Since) -> bool {
 }
 
 fn arms_are_old(git: &Path, since: Since) -> bool {
-    let hooks = git.join("hooks");
-    let inside: Option<Vec<PathBuf>> = match fs::symlink_metadata(&hooks) {
-        Ok(meta) if meta.is_dir() => fs::read_dir(&hooks)
-            .and_then(|list| list.map(|entry| Ok(entry?.path())).collect())
-            .ok(),
-        // A link, or nothing that git writes.
-        Ok(_) => None,
-        Err(_) => Some(Vec::new()),
-    };
-    let Some(inside) = inside else { return false };
-    let names = ARMS.iter().map(|name| git.join(name)).chain(inside);
-    names.chain([git.to_owned()]).all(|path| is_old(&path, since))
+    let mut names: Vec<PathBuf> = ARMS.iter().map(|name| git.join(name)).collect();
+    for holder in HOLDERS.map(|name| git.join(name)) {
+        match fs::symlink_metadata(&holder) {
+            Ok(meta) if meta.is_dir() => {
+                let inside = fs::read_dir(&holder).and_then(|list| list.map(|entry| Ok(entry?.path())).collect());
+                let Ok(inside): io::Result<Vec<PathBuf>> = inside else {
+                    return false;
+                };
+                names.extend(inside);
+            }
+            // A link, or nothing that git writes.
+            Ok(_) => return false,
+            Err(_) => {}
+        }
+        names.push(holder);
+    }
+    names.push(git.to_owned());
+    names.iter().all(|path| is_old(path, since))
 }
 
-/// A regular file that was there before, as it is now.
+/// A regular file that was there before, as it is now. In a directory that is still the same: one that took its place brings
+/// old files with it.
 pub(super) fn is_old_file(path: &Path, since: Since) -> bool {
     let times = fs::File::open(path.parent().unwrap_or(path)).and_then(|dir| dir::habits_of(dir.as_fd()));
     let tell = times.is_ok_and(|(times, _)| times == Times::Tell);
     tell && fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file()) && is_old(path, since)
 }
 
+/// Was this, or a directory on the way to it from `top`, changed since then?
+pub(super) fn is_since_below(top: &Path, at: &Path, since: Duration) -> bool {
+    let way = at.ancestors().take_while(|here| *here != top && here.starts_with(top));
+    way.into_iter().any(|here| is_since(here, since))
+}
+
 /// Was this changed since then, as far as its filesystem tells?
-pub(super) fn is_since(path: &Path, since: Duration) -> bool {
+pub(crate) fn is_since(path: &Path, since: Duration) -> bool {
     let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
         return true;
     };
@@ -120,6 +148,19 @@ pub(super) fn is_since(path: &Path, since: Duration) -> bool {
         Some(elsewhere || changed >= since)
     };
     look().unwrap_or(true)
+}
+
+/// Directories that were git directories themselves, perhaps by the work of another run.
+pub(super) fn became(shared: &Shared) -> impl Iterator<Item = &PathBuf> {
+    let of_a_run = |at: PathBuf| {
+        let there = at.symlink_metadata().is_ok() && is_placeholder(&at).is_none();
+        there && is_since(&at, shared.since)
+    };
+    let parts = |dir: &PathBuf| ["HEAD", "commondir", "config", "hooks"].map(|name| dir.join(name));
+    shared
+        .bare
+        .iter()
+        .filter(move |dir| parts(dir).into_iter().any(of_a_run))
 }
 
 /// What is not there is as old as can be.

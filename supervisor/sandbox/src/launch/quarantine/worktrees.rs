@@ -4,15 +4,16 @@
 //! directory can write that one's part of it, too: git works there with whatever configuration it is led to, and enters what its
 //! index links. If it lies in the trees, the command can write its `.git` as well.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use super::Disarmed;
 use super::harmless::harmless_part;
-use super::reach::{pointing, tree_of};
-use super::{disarm, links, settled};
+use super::reach::{list, tree_of};
+use super::{Ahead, Disarmed, disarm, links, settled};
 use crate::launch::changes::Since;
 use crate::launch::placeholders::is_placeholder;
 use crate::plan::{Repository, SandboxPlan};
@@ -29,15 +30,16 @@ const LARGEST: usize = 64 * 1024;
 const HELD: usize = 64;
 
 /// Sets aside what leads a new one elsewhere than to the repository it lies in. The new ones in the trees.
-pub(super) fn after(plan: &SandboxPlan, since: Option<Since>, out: &mut Disarmed) -> Vec<Repository> {
-    let places: Vec<&Path> = links::places(&plan.git.repositories, &plan.git.trees)
-        .into_iter()
-        .collect();
-    let of_some = |some: &[&Path]| of_git_dirs(plan, some, since, out);
+pub(super) fn after(plan: &SandboxPlan, ahead: &Ahead, out: &mut Disarmed) -> Vec<Repository> {
+    let fresh: Vec<PathBuf> = plan.git.fresh.iter().map(|tree| tree.join(".git")).collect();
+    let mut places: Vec<&Path> = links::places(&plan.git.repositories, &plan.git.trees);
+    places.extend(fresh.iter().map(PathBuf::as_path));
+    let of_some = |some: &[&Path]| of_git_dirs(plan, some, ahead, out);
     places.chunks(HELD).flat_map(of_some).collect()
 }
 
-fn of_git_dirs(plan: &SandboxPlan, some: &[&Path], since: Option<Since>, out: &mut Disarmed) -> Vec<Repository> {
+fn of_git_dirs(plan: &SandboxPlan, some: &[&Path], ahead: &Ahead, out: &mut Disarmed) -> Vec<Repository> {
+    let since = ahead.since();
     let (mut added, mut lost, mut held) = (Vec::new(), Vec::new(), Vec::new());
     for git in some {
         let all = Path::new("worktrees");
@@ -50,9 +52,9 @@ fn of_git_dirs(plan: &SandboxPlan, some: &[&Path], since: Option<Since>, out: &m
         for entry in entries.entries() {
             let inside = all.join(entry.file_name());
             let at = git.join(&inside);
-            let index = at.join("index");
-            let is_new = plan.git.repositories.iter().all(|known| known.index != index);
-            told(git, &inside, since, out);
+            // Nor is one known that took the place of another: what it brings along is old by its own times.
+            let is_new = !ahead.had(&at);
+            told(git, &inside, since.filter(|_| !is_new), out);
             // The command may have closed it, and it is read by its path.
             if is_new && let Ok(_opened) = Opened::beneath(root.as_fd(), &inside, Purpose::List) {
                 for module in modules(&at) {
@@ -60,7 +62,10 @@ fn of_git_dirs(plan: &SandboxPlan, some: &[&Path], since: Option<Since>, out: &m
                 }
                 match works(plan, &at, since, out) {
                     Works::Known(work) => added.extend(work.map(|work| checkout(work, &at))),
-                    Works::Lost => lost.push(at),
+                    Works::Lost => {
+                        unnamed(git, &inside, out);
+                        lost.push(at);
+                    }
                 }
             }
         }
@@ -75,6 +80,26 @@ fn of_git_dirs(plan: &SandboxPlan, some: &[&Path], since: Option<Since>, out: &m
     added
 }
 
+/// The working trees below the plan's whose `.git` leads to the part that a linked worktree has of a git directory, by that part.
+fn pointing(plan: &SandboxPlan) -> BTreeMap<PathBuf, Vec<PathBuf>> {
+    let mut found: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+    for tree in &plan.git.trees {
+        let Ok(root) = path::open_exact(tree) else { continue };
+        let mut todo = vec![PathBuf::new()];
+        while let Some(dir) = todo.pop() {
+            if !list(root.as_fd(), &dir, &mut todo) {
+                continue;
+            }
+            let work = tree.join(&dir);
+            let is_part = |git: &PathBuf| git.parent().is_some_and(|all| all.ends_with("worktrees"));
+            if let Some(git) = git_dir_of(&work).filter(is_part) {
+                found.entry(git).or_default().push(work);
+            }
+        }
+    }
+    found
+}
+
 fn checkout(work: PathBuf, at: &Path) -> Repository {
     let index = at.join("index");
     Repository {
@@ -83,7 +108,7 @@ fn checkout(work: PathBuf, at: &Path) -> Repository {
     }
 }
 
-/// What its part of the git directory says of the repository.
+/// What its part of the git directory says of the repository. Without a time nothing there is old.
 fn told(git: &Path, inside: &Path, since: Option<Since>, out: &mut Disarmed) {
     let is_old = |name: &str| {
         let at = git.join(inside).join(name);
@@ -109,6 +134,23 @@ fn told(git: &Path, inside: &Path, since: Option<Since>, out: &mut Disarmed) {
     let left = !there("config.worktree") || is_old("config.worktree") || is_placeholder(&at).is_some();
     if !left && !text("config.worktree").is_ok_and(harmless) {
         out.note(at, disarm::rename_in(git, inside, OsStr::new("config.worktree")));
+    }
+}
+
+/// Takes the name of the place away that does not lead back: `git worktree repair` would write a `.git` there, wherever it is, and
+/// `git worktree prune` removes an entry without one.
+fn unnamed(git: &Path, inside: &Path, out: &mut Disarmed) {
+    let name = OsStr::new("gitdir");
+    let at = git.join(inside).join(name);
+    let named = back_of(&git.join(inside)).map(|back| git.join(inside).join(back));
+    // Where the caller cannot look nothing is written.
+    let closed = |place: PathBuf| {
+        place
+            .symlink_metadata()
+            .is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
+    };
+    if at.symlink_metadata().is_ok() && !named.is_some_and(closed) {
+        out.note(at, disarm::rename_in(git, inside, name));
     }
 }
 

@@ -1,15 +1,17 @@
 //! Into which repositories git goes by itself, from the project, before the run.
 //!
 //! A repository that an earlier run has left proves nothing for another: its index, its modules and where its configuration says
-//! that it works are that run's own words. Nor do linked worktrees, whose list in a git directory a command can write.
+//! that it works are that run's own words. Nor do linked worktrees, whose list in a git directory a command can write. Nor does
+//! anything that changed since other runs have been at work: one of them may have written it, and take it back before it ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::super::git;
-use crate::launch::quarantine::MOST;
 use crate::launch::quarantine::gitlinks::gitlinks;
+use crate::launch::quarantine::{MOST, settled};
 use crate::plan::Repository;
 
 #[derive(Debug, Default)]
@@ -17,13 +19,43 @@ pub(super) struct Linked {
     pub(super) unlinked: BTreeSet<PathBuf>,
     pub(super) own: BTreeSet<PathBuf>,
     pub(super) named: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+    /// `.git` names that changed since.
+    pub(super) young: BTreeSet<PathBuf>,
+}
+
+/// What was written while other runs were at work, if any were.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shade<'a> {
+    pub(super) trees: &'a [PathBuf],
+    pub(super) since: Option<Duration>,
+}
+
+impl Shade<'_> {
+    /// An index that another run may have written.
+    fn covers_index(self, index: &Path) -> bool {
+        let there = || index.symlink_metadata().is_ok();
+        self.since
+            .is_some_and(|since| there() && settled::is_since(index, since))
+    }
+
+    /// A repository that another run may have made, moved or armed.
+    fn covers(self, work: &Path) -> bool {
+        self.since
+            .is_some_and(|since| !settled::is_settled_since(self.trees, work, since))
+    }
 }
 
 /// A git directory, and where it works if that is known.
 type Place = (PathBuf, Option<PathBuf>);
 
 /// `tops` are the trees and where the caller stands, `outside` their git directories elsewhere.
-pub(super) fn find(tops: &[PathBuf], outside: &[PathBuf], nested: &[PathBuf], repositories: &[Repository]) -> Linked {
+pub(super) fn find(
+    tops: &[PathBuf],
+    outside: &[PathBuf],
+    nested: &[PathBuf],
+    repositories: &[Repository],
+    shade: Shade<'_>,
+) -> Linked {
     let roots = roots(tops, outside);
     let mut own: BTreeSet<PathBuf> = roots.iter().map(|(dir, _)| dir.clone()).collect();
     // A pointer into the project's own modules arms nothing.
@@ -33,10 +65,12 @@ pub(super) fn find(tops: &[PathBuf], outside: &[PathBuf], nested: &[PathBuf], re
         .filter(|dir| !tops.contains(dir) && !is_own(dir, &own))
         .collect();
     let mut named = BTreeMap::new();
-    let mut unlinked = BTreeSet::new();
+    let (mut unlinked, mut young) = (BTreeSet::new(), BTreeSet::new());
     if !doubtful.is_empty() {
-        let reached = reach(roots);
+        let reached = reach(roots, shade);
         own = reached.git;
+        let dot_git = |dir: &&&PathBuf| shade.covers(dir);
+        young = doubtful.iter().filter(dot_git).map(|dir| dir.join(".git")).collect();
         let not_linked = doubtful
             .into_iter()
             .filter(|dir| !reached.dirs.contains(*dir) && !is_own(dir, &own));
@@ -46,13 +80,21 @@ pub(super) fn find(tops: &[PathBuf], outside: &[PathBuf], nested: &[PathBuf], re
             .collect();
         for Repository { work, index } in repositories {
             let known = index.parent().is_some_and(|dir| own.contains(dir));
-            if let (false, Some(work), Some(links)) = (known, work, gitlinks(index)) {
+            if shade.covers_index(index) {
+                // Whatever it names, it did not before.
+                named.insert(index.clone(), BTreeSet::new());
+            } else if let (false, Some(work), Some(links)) = (known, work, gitlinks(index)) {
                 let links = links.into_iter().map(|link| work.join(link));
                 named.insert(index.clone(), links.collect());
             }
         }
     }
-    Linked { unlinked, own, named }
+    Linked {
+        unlinked,
+        own,
+        named,
+        young,
+    }
 }
 
 /// The git directories of the trees, those that trees lie in or in whose working trees they lie, and the modules of all of them.
@@ -89,7 +131,7 @@ struct Reached {
 
 /// From index to index. One that does not tell, by its form or since nobody knows where it works, proves nothing: an earlier run may
 /// have made it so, and the host may have written it in another form since.
-fn reach(roots: Vec<Place>) -> Reached {
+fn reach(roots: Vec<Place>, shade: Shade<'_>) -> Reached {
     let mut reached = Reached::default();
     let mut todo = roots;
     while let Some((dir, work)) = todo.pop() {
@@ -99,13 +141,15 @@ fn reach(roots: Vec<Place>) -> Reached {
         if !reached.git.insert(dir.clone()) {
             continue;
         }
-        let Some(links) = gitlinks(&dir.join("index")) else {
+        let index = dir.join("index");
+        let Some(links) = gitlinks(&index).filter(|links| !links.is_empty() && !shade.covers_index(&index)) else {
             continue;
         };
         let Some(work) = git::work_of(&dir).or(work) else {
             continue;
         };
-        for at in links.into_iter().map(|link| work.join(link)) {
+        let links = links.into_iter().map(|link| work.join(link));
+        for at in links.filter(|at| !shade.covers(at)) {
             if let Some(git) = git::git_dir_of(&at) {
                 todo.extend(modules_of(&git));
                 todo.push((git, Some(at.clone())));

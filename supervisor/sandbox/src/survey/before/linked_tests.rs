@@ -23,6 +23,11 @@ impl Project {
     }
 
     fn find(&self, nested: &[&str]) -> Linked {
+        self.find_beside(nested, None)
+    }
+
+    /// While another run has been at work since then.
+    fn find_beside(&self, nested: &[&str], since: Option<Duration>) -> Linked {
         let nested: Vec<PathBuf> = nested.iter().map(|dir| self.0.join(dir)).collect();
         let repositories: Vec<Repository> = nested
             .iter()
@@ -33,7 +38,8 @@ impl Project {
                 })
             })
             .collect();
-        find(std::slice::from_ref(&self.0), &[], &nested, &repositories)
+        let trees = std::slice::from_ref(&self.0);
+        find(trees, &[], &nested, &repositories, Shade { trees, since })
     }
 
     fn unlinked(&self, nested: &[&str]) -> Vec<PathBuf> {
@@ -81,4 +87,21 @@ fn a_pointer_into_own_modules_is_linked_and_one_into_those_of_others_is_not() {
         mv z/.git a/.git/modules/m; echo 'gitdir: ../.git/modules/m' > x/.git; echo 'gitdir: ../a/.git/modules/m' > y/.git";
     let project = Project::new("modules", make);
     assert_eq!(project.unlinked(&["a", "x", "y"]), paths(&["a/.git", "y/.git"]));
+}
+
+#[test]
+fn what_was_linked_while_another_run_was_at_work_was_not_linked_before() {
+    let project = Project::new("beside-a-run", "new a; git add a");
+    let unlinked = |since| project.find_beside(&["a"], since).unlinked.len();
+    let (begun, later) = (Duration::ZERO, Duration::from_secs(u64::from(u32::MAX)));
+    assert_eq!([None, Some(begun), Some(later)].map(unlinked), [0, 1, 0]);
+}
+
+#[test]
+fn an_index_that_another_run_wrote_has_named_nothing() {
+    let project = Project::new("named-beside-a-run", "new a; new a/b; git -C a add b");
+    let found = project.find_beside(&["a", "a/b"], Some(Duration::ZERO));
+    assert_eq!(found.named.get(&project.0.join("a/.git/index")), Some(&BTreeSet::new()));
+    let young = ["a/.git", "a/b/.git"].map(|git| project.0.join(git));
+    assert_eq!(found.young, BTreeSet::from(young));
 }
