@@ -200,6 +200,23 @@ claims! {
         assert_eq!(at.host("git branch --list 'glee/*' | grep -c .; git status --porcelain; cat file; git fsck --no-progress"), "4\none\n");
     }
 
+    // One that ends looks at the entries that came meanwhile: these belong to others.
+    fn worktrees_that_come_meanwhile_are_kept(at) {
+        at.host(REPOSITORY);
+        let wait = "echo up; n=0; until git worktree list | grep -q side || [ $n -gt 400 ]; do sleep 0.05; n=$((n+1)); done; echo x > x";
+        let spawn = |script: &str| at.call(["run", "--policy", "workspace", "--workspace", "worktree", "--", "sh", "-euc", script]).spawn();
+        let first = spawn(wait);
+        assert!(first.wait_for("up"), "the first run did not start");
+        let second = spawn(&format!("{wait}; sleep 2; {COMMIT}; git status"));
+        assert!(second.wait_for("up"), "the second run did not start");
+        at.host("git worktree add -q -b side @OUT/side");
+        let ended = [first, second].map(|run| run.finish().status.code());
+        assert_eq!(ended, [Some(0), Some(0)]);
+        let left = at.host("find .git/worktrees -name '*set-aside*'; git worktree prune; git worktree list | grep -c .; git -C @OUT/side status --porcelain; \
+            git branch --list 'glee/*' | grep -c .");
+        assert_eq!(left, "4\n2\n");
+    }
+
     fn a_directory_below_the_project_is_where_the_command_starts(at) {
         at.host(REPOSITORY);
         let script = "cd dir && @BIN run --policy workspace --project @PROJECT --workspace worktree -- pwd";

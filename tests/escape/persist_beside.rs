@@ -98,6 +98,14 @@ fn repair_wrote(w: &World, _: &Outcome) -> Option<String> {
     wrote.then(|| "`git worktree repair` wrote a `.git` outside".into())
 }
 
+/// The host removes entries without a worktree, in silence.
+fn prune(world: &World) {
+    let pruned = world.host_command("git").args(["worktree", "prune"]).output();
+    let pruned = pruned.expect("run git");
+    let said = String::from_utf8_lossy(&pruned.stderr).into_owned();
+    assert_eq!((pruned.status.success(), said), (true, String::new()));
+}
+
 /// A worktree's part of the git directory that names another place.
 fn misled(script: &str) -> Attempt {
     let made = "entry() { mkdir -p $1; echo ../.. > $1/commondir; echo 'ref: refs/heads/main' > $1/HEAD; echo @OUT/victim/.git > $1/gitdir; };";
@@ -106,18 +114,7 @@ fn misled(script: &str) -> Attempt {
             w.dir("@OUT/victim");
         })
         .then(|w, _| {
-            let prune = w
-                .host_command("git")
-                .args(["worktree", "prune"])
-                .output()
-                .expect("run git");
-            assert_eq!(
-                (
-                    prune.status.success(),
-                    String::from_utf8_lossy(&prune.stderr).into_owned()
-                ),
-                (true, String::new())
-            );
+            prune(w);
             assert!(!w.path("@PROJECT/.git/worktrees/x").exists());
         })
 }
@@ -199,7 +196,7 @@ claims! {
 mod nothing_is_set_aside {
     use glee_tests::{Caller, Policy, Run, World, tree};
 
-    use super::repository;
+    use super::{prune, repository};
 
     /// The host acts while the command runs.
     fn prove(caller: Caller, given: &str, host: &str, script: &str) -> World {
@@ -255,18 +252,7 @@ mod nothing_is_set_aside {
         let run = Run::sandboxed(&world, Policy::Named("workspace")).script("set -e; git worktree add -q -b x /tmp/x");
         let outcome = run.go();
         assert!(outcome.left(), "{}", outcome.describe());
-        let prune = world
-            .host_command("git")
-            .args(["worktree", "prune"])
-            .output()
-            .expect("run git");
-        assert_eq!(
-            (
-                prune.status.success(),
-                String::from_utf8_lossy(&prune.stderr).into_owned()
-            ),
-            (true, String::new())
-        );
+        prune(&world);
         assert_eq!(world.git("@PROJECT", &["worktree", "list"]).lines().count(), 1);
     }
 

@@ -129,7 +129,8 @@ impl Stage {
         match self {
             Self::Copy(copy) => copy.finish(report),
             Self::Worktree(worktree) => {
-                let (branch, tree) = (worktree.plot.branch(), worktree.plot.tree());
+                let plot = worktree.plot.clone();
+                let (branch, tree) = (plot.branch(), plot.tree());
                 if let Some(Ended::Kept {
                     commits,
                     uncommitted,
@@ -137,8 +138,12 @@ impl Stage {
                     armed,
                 }) = worktree.finish()
                 {
+                    for path in report.set_aside.iter_mut().chain(&mut report.not_disarmed) {
+                        *path = plot.outside(path);
+                    }
                     let text = |path: &Path| tree.join(path).to_string_lossy().into_owned();
                     report.set_aside.extend(aside.iter().map(|path| text(path.as_path())));
+                    report.set_aside.sort();
                     report
                         .not_disarmed
                         .extend(armed.then(|| tree.to_string_lossy().into_owned()));

@@ -64,6 +64,14 @@ pub(super) fn worktree(plot: &Plot) -> Result<(), WorktreeError> {
     let common = plot.common.as_path();
     let make = || -> io::Result<()> {
         let like = owner(plot)?;
+        // Before anything leads here: what does not lead back is set aside by a run that ends meanwhile.
+        let tree = path::open_dir_exact(&plot.tree())?;
+        put(
+            tree.as_fd(),
+            ".git",
+            &line("gitdir: ", &common.join("worktrees").join(&plot.run_id)),
+            &like,
+        )?;
         let root = path::open_dir_exact(common)?;
         let worktrees = within(root.as_fd(), &["worktrees"], &like)?;
         make_dir(worktrees.as_fd(), OsStr::new(&plot.run_id), &like)?;
@@ -83,13 +91,6 @@ pub(super) fn worktree(plot: &Plot) -> Result<(), WorktreeError> {
             branches.as_fd(),
             &plot.run_id,
             format!("{}\n", plot.base).as_bytes(),
-            &like,
-        )?;
-        let tree = path::open_dir_exact(&plot.tree())?;
-        put(
-            tree.as_fd(),
-            ".git",
-            &line("gitdir: ", &common.join("worktrees").join(&plot.run_id)),
             &like,
         )
     };

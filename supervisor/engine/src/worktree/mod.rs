@@ -125,6 +125,15 @@ impl Plot {
         self.own.as_path().join("tree")
     }
 
+    /// Where something is that lies in the project inside.
+    pub(crate) fn outside(&self, seen: &str) -> String {
+        let inside = Path::new(seen).strip_prefix(self.project.as_path());
+        inside.map_or_else(
+            |_| seen.to_owned(),
+            |inside| self.tree().join(inside).to_string_lossy().into_owned(),
+        )
+    }
+
     fn common_inside(&self) -> PathBuf {
         if self.common.as_path().starts_with(self.project.as_path()) {
             self.own.as_path().join("git")

@@ -36,7 +36,7 @@ pub(in crate::launch) struct Ahead {
 /// Device and number of a directory. One that takes its place and has old files in it was there together with it.
 type Inode = (u64, u64);
 
-fn inode(dir: &Path) -> Option<Inode> {
+pub(super) fn inode(dir: &Path) -> Option<Inode> {
     let meta = fs::symlink_metadata(dir).ok()?;
     meta.is_dir().then(|| (meta.dev(), meta.ino()))
 }

@@ -157,6 +157,13 @@ impl Source {
         self.faith == Faith::Beside && (!young && named.is_none_or(|named| named.contains(dir)) || own_module())
     }
 
+    /// The checkout that this lies in, if it is one that was held in place all the time. The covers in it have changed its times.
+    fn held_place(&self, plan: &SandboxPlan, dir: &Path) -> Option<&Path> {
+        let work = self.work.as_deref()?;
+        let is_held = dir.starts_with(work) && plan.git.known.contains(&work.join(".git"));
+        is_held.then_some(work)
+    }
+
     /// The index of what it names.
     fn leads_to(&self, plan: &SandboxPlan, dir: PathBuf, index: PathBuf) -> Self {
         let own = index.parent().is_some_and(|git| plan.git.own.contains(git));
@@ -307,11 +314,12 @@ fn visit(plan: &SandboxPlan, ahead: &Ahead, source: &Source, (tree, dir): (&Path
     // An old pointer arms nothing if the arms of what it leads to were covered all the time, and nobody's but the project's.
     // One that a directory brings along that was moved there is old itself.
     let was_here = || {
-        let way = dir.join(".git");
+        let start = source.held_place(plan, &full).unwrap_or(tree);
+        let way = git.strip_prefix(start).unwrap_or(&git);
         plan.git.known.contains(&git)
             || ahead
                 .since()
-                .is_some_and(|since| settled::way_is_old(tree, &way, since))
+                .is_some_and(|since| settled::way_is_old(start, way, since))
     };
     let covered = || {
         let target = git_dir_of(&full);

@@ -10,14 +10,17 @@ use std::fs;
 use std::io::ErrorKind;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
+use super::ahead::inode;
 use super::harmless::harmless_part;
 use super::reach::{list, tree_of};
 use super::{Ahead, Disarmed, disarm, links, settled};
 use crate::launch::changes::Since;
 use crate::launch::placeholders::is_placeholder;
-use crate::plan::{Repository, SandboxPlan};
-use crate::survey::{back_of, git_dir_of, modules};
+use crate::plan::{Repository, SandboxPlan, Workspace};
+use crate::survey::{back_of, git_dir_of, modules, pointer_way};
 use crate::sys::opened::{Opened, Purpose};
 use crate::sys::path;
 
@@ -25,6 +28,9 @@ use crate::sys::path;
 const ABOVE: &[u8] = b"../..\n";
 /// A configuration larger than this was not written by git.
 const LARGEST: usize = 64 * 1024;
+
+/// Between the two pointers that somebody writes who adds one just now.
+const BETWEEN: Duration = Duration::from_millis(20);
 
 /// Git directories that are held open together.
 const HELD: usize = 64;
@@ -62,20 +68,22 @@ fn of_git_dirs(plan: &SandboxPlan, some: &[&Path], ahead: &Ahead, out: &mut Disa
                 }
                 match works(plan, &at, since, out) {
                     Works::Known(work) => added.extend(work.map(|work| checkout(work, &at))),
-                    Works::Lost => {
-                        unnamed(git, &inside, out);
-                        lost.push(at);
-                    }
+                    Works::Lost => lost.push((*git, inside)),
                 }
             }
         }
         held.extend([root, entries]);
     }
     if !lost.is_empty() {
-        // One search for all: a command can make any number of these.
+        // Once for all, like the search: a command can make any number of these.
+        thread::sleep(BETWEEN);
+        for (git, inside) in &lost {
+            unnamed(plan, git, inside, out);
+        }
         let mut pointing = pointing(plan);
-        let found = lost.iter().filter_map(|at| Some((at, pointing.remove(at)?)));
-        added.extend(found.flat_map(|(at, works)| works.into_iter().map(move |work| checkout(work, at))));
+        let lost = lost.iter().map(|(git, inside)| git.join(inside));
+        let found = lost.filter_map(|at| Some((pointing.remove(&at)?, at)));
+        added.extend(found.flat_map(|(works, at)| works.into_iter().map(move |work| checkout(work, &at))));
     }
     added
 }
@@ -139,19 +147,36 @@ fn told(git: &Path, inside: &Path, since: Option<Since>, out: &mut Disarmed) {
 
 /// Takes the name of the place away that does not lead back: `git worktree repair` would write a `.git` there, wherever it is, and
 /// `git worktree prune` removes an entry without one.
-fn unnamed(git: &Path, inside: &Path, out: &mut Disarmed) {
+fn unnamed(plan: &SandboxPlan, git: &Path, inside: &Path, out: &mut Disarmed) {
     let name = OsStr::new("gitdir");
-    let at = git.join(inside).join(name);
-    let named = back_of(&git.join(inside)).map(|back| git.join(inside).join(back));
-    // Where the caller cannot look nothing is written.
-    let closed = |place: PathBuf| {
-        place
-            .symlink_metadata()
-            .is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
-    };
-    if at.symlink_metadata().is_ok() && !named.is_some_and(closed) {
-        out.note(at, disarm::rename_in(git, inside, name));
+    let entry = git.join(inside);
+    let named = back_of(&entry).map(|back| entry.join(back));
+    let is_right = named.is_some_and(|place| {
+        let work = place.parent().and_then(|work| fs::canonicalize(work).ok());
+        // Where the caller cannot look nothing is written.
+        let closed = || {
+            place
+                .symlink_metadata()
+                .is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
+        };
+        work.is_some_and(|work| leads_back(plan, &work, &entry)) || closed()
+    });
+    if entry.join(name).symlink_metadata().is_ok() && !is_right {
+        out.note(entry.join(name), disarm::rename_in(git, inside, name));
     }
+}
+
+/// Does the `.git` of this checkout say that this is its part of the git directory?
+fn leads_back(plan: &SandboxPlan, work: &Path, entry: &Path) -> bool {
+    let is_same = |git: PathBuf| git == entry || inode(&git).is_some() && inode(&git) == inode(entry);
+    if git_dir_of(work).is_some_and(is_same) {
+        return true;
+    }
+    // In a worktree of its own a run has the repository at another place: what leads to its real one leads into the worktree here.
+    let to = pointer_way(work).filter(|to| tree_of(plan, to).is_some() && tree_of(plan, work).is_none());
+    let is_entry =
+        |to: PathBuf| to.file_name() == entry.file_name() && to.parent().is_some_and(|all| all.ends_with("worktrees"));
+    plan.workspace == Workspace::Worktree && to.is_some_and(is_entry)
 }
 
 /// Where a new one works.
@@ -167,7 +192,7 @@ fn works(plan: &SandboxPlan, entry: &Path, since: Option<Since>, out: &mut Disar
     let named = back_of(entry).and_then(|back| fs::canonicalize(entry.join(back).parent()?).ok());
     let Some(work) = named else { return Works::Lost };
     let tree = tree_of(plan, &work);
-    if git_dir_of(&work).as_deref() == Some(entry) {
+    if leads_back(plan, &work, entry) {
         return Works::Known(tree.map(|_| work.clone()));
     }
     if let Some(tree) = tree
