@@ -79,12 +79,12 @@ claims! {
     fn an_index_that_is_applied_arms_nothing_that_an_earlier_run_left(at) {
         let evil = at.world.fill(EVIL);
         at.host(&format!("{MAKE} repo ."));
-        at.run("workspace", &format!("{evil} mkdir -p a/b; evil a/b/x"));
-        assert_eq!(at.host("git status > /dev/null; git -C a/b/x status > /dev/null 2>&1; ls @OUT/pwned | wc -l; rm @OUT/pwned"), "1\n");
-        at.reported(&["--policy", "workspace", "--workspace", "cow", "--", "sh", "-euc", &format!("{evil} link a/b/x")]);
+        at.run("workspace", &format!("{evil} evil x"));
+        assert_eq!(at.host("git status > /dev/null; git -C x status > /dev/null 2>&1; ls @OUT/pwned | wc -l; rm @OUT/pwned"), "1\n");
+        at.reported(&["--policy", "workspace", "--workspace", "cow", "--", "sh", "-euc", &format!("{evil} link x")]);
         let seen = at.seen(["runs", "apply", "latest"]);
-        assert!(seen.stderr.contains("a/b/x/.git/config"), "{}", seen.stderr);
-        assert_eq!(at.host("git ls-files -s a/b/x | cut -c1-6; git status > /dev/null 2>&1; ls @OUT | grep pwned || true"), "160000\n");
+        assert!(seen.stderr.contains("x/.git/config"), "{}", seen.stderr);
+        assert_eq!(at.host("git ls-files -s x | cut -c1-6; git status > /dev/null 2>&1; ls @OUT | grep pwned || true"), "160000\n");
     }
 
     fn repositories_in_a_worktree_that_is_kept_are_disarmed(at) {

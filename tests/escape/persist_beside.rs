@@ -119,29 +119,36 @@ fn misled(script: &str) -> Attempt {
         })
 }
 
-/// The host clones into the project while the command runs.
-fn cloned(script: &str) -> Attempt {
-    trap(script, clone_ran_code)
-        .given(|w| repository(w, "@OUT/up"))
-        .meanwhile(|w| {
-            w.host_does("git clone -q @OUT/up sub");
-            w.settle();
-        })
-}
-
-fn clone_ran_code(w: &World, _: &Outcome) -> Option<String> {
-    let _ = fs::remove_file(w.path("@OUT/pwned"));
-    w.settle();
-    for words in [&["status"][..], &["commit", "--allow-empty", "-m", "mine"]] {
-        let git = w
-            .host_command("git")
-            .args(words)
-            .current_dir(w.path("@PROJECT/sub"))
-            .output();
-        git.expect("run git");
-    }
-    let ran = fs::exists(w.path("@OUT/pwned")).unwrap_or(false);
-    ran.then(|| "git in a clone of the host's ran what the sandbox had planted".into())
+/// The host's git keeps the text of a file in the git directory when a conflict in it is solved.
+fn remembered(file: &'static str, deny: &str) -> Attempt {
+    let script = format!(
+        "H=$(printf %040d 1); mkdir -p .git/rr-cache/$H; touch .git/rr-cache/$H/preimage; printf \"$H\\t{file}\\0\" >> .git/MERGE_RR"
+    );
+    attempt(
+        script,
+        Leak::Seen(|w, _| {
+            let _ = w
+                .host_command("git")
+                .args(["commit", "--allow-empty", "-m", "mine"])
+                .output();
+            let found = w
+                .host_command("grep")
+                .args(["-r", "TOPSECRET", ".git"])
+                .output()
+                .expect("run grep");
+            found
+                .status
+                .success()
+                .then(|| "the host's git put a denied file where every run can read it".into())
+        }),
+    )
+    .given(move |w| {
+        w.git_init();
+        w.host_does(&format!(
+            "mkdir -p a; echo {file} > .git/info/exclude; echo TOPSECRET > {file}"
+        ));
+    })
+    .yaml(&format!("extends: workspace\nfs: {{deny: ['{deny}']}}\n"))
 }
 
 claims! {
@@ -184,12 +191,11 @@ claims! {
     entry_of_a_worktree_of_a_new_repository_does_not_name_a_place_outside =>
         misled("id init -q -b main .; id commit -q --allow-empty -m e; entry .git/worktrees/x")
         .given(|w| fs::remove_dir_all(w.path("@PROJECT/.git")).expect("remove the repository")),
-    clone_of_the_host_gets_no_configuration => cloned("arm sub"),
-    clone_of_the_host_gets_no_hook => cloned("mkdir -p sub/.git/hooks; printf '#!/bin/sh\\n@OUT/payload\\n' > sub/.git/hooks/pre-commit; \
-        chmod +x sub/.git/hooks/pre-commit"),
-    clone_of_the_host_is_not_replaced_by_a_pointer => cloned("mkdir -p deep/er; mv sub/.git deep/er/g; \
-        printf '[core]\\nfsmonitor=@OUT/payload\\n' >> deep/er/g/config; echo gitdir: ../deep/er/g > sub/.git"),
-    clone_of_the_host_is_not_moved => cloned("mv sub x; new sub; arm sub"),
+    remote_that_was_a_file_does_not_become_a_pointer => pushed("git remote add m ./m.git; echo x > m.git", "hooked deep/er/e; echo gitdir: deep/er/e > m.git"),
+    remote_that_was_a_pointer_is_not_led_elsewhere => pushed("mkdir deep; git init -q --bare deep/real; git remote add m ./m; echo gitdir: deep/real > m; \
+        git push -q m HEAD:main", "hooked deep/e; echo gitdir: deep/e > m"),
+    conflict_of_a_denied_file_is_not_remembered => remembered("secret.env", "secret.env"),
+    conflict_of_a_file_that_a_pattern_denies_is_not_remembered => remembered("a/x.key", "**/*.key"),
 }
 
 /// What people and agents do every day has nothing set aside.

@@ -209,7 +209,6 @@ impl Machine {
                 shared: None,
                 links: Default::default(),
                 remotes: Vec::new(),
-                watched: Vec::new(),
             },
             scan_cut: false,
             pinned: Vec::new(),

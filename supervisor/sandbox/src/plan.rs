@@ -4,6 +4,7 @@
 
 mod doors;
 mod git;
+mod hidden;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

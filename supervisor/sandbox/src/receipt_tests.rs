@@ -54,7 +54,6 @@ fn plan() -> SandboxPlan {
             shared: None,
             links: Default::default(),
             remotes: Vec::new(),
-            watched: Vec::new(),
         },
         watches: Vec::new(),
         glob_watches: Vec::new(),

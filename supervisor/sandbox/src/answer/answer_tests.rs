@@ -128,7 +128,6 @@ fn plan() -> SandboxPlan {
             shared: None,
             links: Default::default(),
             remotes: Vec::new(),
-            watched: Vec::new(),
         },
         watches: Vec::new(),
         glob_watches: vec![GlobWatch {

@@ -10,11 +10,9 @@ mod walk;
 
 use std::path::{Path, PathBuf};
 
-use glee_policy::glob::Glob;
-
 pub use host::{Look, OnHost, Seen};
 
-use crate::plan::{Containment, GlobWatch, Response, SandboxPlan};
+use crate::plan::{Containment, SandboxPlan};
 use crate::steps::Step;
 use crate::sys::landlock::{EXECUTE, MAKE_DIR, MAKE_REG, READ_DIR, READ_FILE, WRITE_FILE};
 use view::{Layer, Lock, Node, Spot, View};
@@ -204,8 +202,9 @@ impl View<'_> {
         };
         if spot.node == Node::Absent {
             if spot.layer == Layer::Host
-                && let Some(clause) = self.hidden_later(at)
+                && let Some(clause) = self.plan.hidden_later(at)
             {
+                let clause = clause.to_owned();
                 return Err(Reason::HiddenLater { clause });
             }
             if usage == Use::Write {
@@ -274,23 +273,6 @@ impl View<'_> {
         } else {
             Err(Reason::Rights)
         }
-    }
-
-    /// The clause that hides this name when it comes into being during the run.
-    fn hidden_later(&self, at: &Path) -> Option<String> {
-        let mut names = self.plan.watches.iter().filter(|w| w.response == Response::Hide);
-        let by_name = names
-            .find(|watch| at.starts_with(&watch.path))
-            .map(|w| w.clause.clone());
-        by_name.or_else(|| {
-            let mut patterns = self.plan.glob_watches.iter();
-            let hides = |watch: &&GlobWatch| match Glob::new(&watch.pattern) {
-                Ok(glob) => watch.names(at).any(|name| glob.covers(&name)),
-                Err(_) => watch.names(at).next().is_some(),
-            };
-            let watch = patterns.find(hides);
-            watch.map(|watch| watch.clause.clone())
-        })
     }
 }
 

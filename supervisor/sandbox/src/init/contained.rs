@@ -234,7 +234,6 @@ fn plan(inside: Inside) -> SandboxPlan {
             shared: None,
             links: Default::default(),
             remotes: Vec::new(),
-            watched: Vec::new(),
         },
         watches: Vec::new(),
         glob_watches: Vec::new(),

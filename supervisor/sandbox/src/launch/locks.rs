@@ -7,10 +7,12 @@
 //! The file is as old as the oldest of the runs that hold it: what changed since may be the work of one of them.
 //! INVARIANT: nobody waits for ever, and the last to leave removes the file and its directory.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::fchown;
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -103,6 +105,31 @@ pub(crate) fn held_since(dir: &Path) -> Option<Duration> {
         (!is_free).then_some(since)
     });
     held.min()
+}
+
+/// Does another run hold the lock of one of these directories, or of one above them? The own one holds it once, however many
+/// processes have it. By the kernel's list: whoever asked for the lock itself would lose the own share meanwhile.
+pub(crate) fn others_hold<'p>(dirs: impl Iterator<Item = &'p Path>) -> bool {
+    let all: BTreeSet<&Path> = dirs.flat_map(Path::ancestors).collect();
+    let files: BTreeSet<String> = all.into_iter().filter_map(files_of).flatten().collect();
+    let list = fs::read_to_string("/proc/locks").unwrap_or_default();
+    let mut seen = BTreeSet::new();
+    let shares = list.lines().filter(|line| line.contains(" FLOCK "));
+    let known = shares.filter_map(|line| line.split_whitespace().find(|word| files.contains(*word)));
+    known.into_iter().any(|file| !seen.insert(file))
+}
+
+/// The files of a directory's lock, as the kernel's list names them.
+fn files_of(dir: &Path) -> Option<Vec<String>> {
+    let (owner, name) = known_as(path::open_exact(dir).ok()?.as_fd()).ok()?;
+    let files = places(owner)
+        .into_iter()
+        .filter_map(|place| fs::symlink_metadata(place.join(&name)).ok());
+    let listed = |meta: fs::Metadata| {
+        let (major, minor) = (libc::major(meta.dev()), libc::minor(meta.dev()));
+        format!("{major:02x}:{minor:02x}:{}", meta.ino())
+    };
+    Some(files.map(listed).collect())
 }
 
 /// Whose lock it is, and the name of its file.

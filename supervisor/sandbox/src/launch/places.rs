@@ -166,7 +166,6 @@ impl Whereabouts {
             links,
             shared,
             remotes,
-            watched,
         } = plan;
         let dirs = |dirs: &[PathBuf]| dirs.iter().filter_map(|at| self.now(at)).collect();
         let names = |names: &BTreeSet<PathBuf>| names.iter().filter_map(|at| self.now(at)).collect();
@@ -211,7 +210,6 @@ impl Whereabouts {
                     })
                 })
                 .collect(),
-            watched: dirs(watched),
         }
     }
 }

@@ -8,11 +8,11 @@
 //! INVARIANT: no link is followed, and nothing outside the trees that the command could write is touched.
 
 mod ahead;
+mod company;
 mod disarm;
 pub(crate) mod gitlinks;
 mod harmless;
 pub(crate) mod links;
-mod newcomers;
 mod papers;
 mod pointers;
 mod reach;

@@ -6,7 +6,7 @@
 //! mounted at or below it before: then all pins are init's.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use crate::plan::{Access, IdMap, MountStep, SandboxPlan};
@@ -52,17 +52,39 @@ fn pins(mounts: &[MountStep]) -> Option<BTreeMap<usize, Source<'_>>> {
     if !mounts.iter().any(MountStep::is_written_as_owner) {
         return None;
     }
+    let mut mounted = Mounted::default();
     for (number, step) in mounts.iter().enumerate() {
-        let MountStep::Pin { at } = step else { continue };
-        let before = mounts.iter().enumerate().take(number);
-        let mut mounted = before.filter(|(_, step)| is_mount(step));
-        if mounted.clone().any(|(_, step)| step.at().starts_with(at)) {
-            return None;
+        if let MountStep::Pin { at } = step {
+            if mounted.above.contains(at.as_path()) {
+                return None;
+            }
+            if let Some(source) = mounted.source(at, &found) {
+                found.insert(number, source);
+            }
         }
+        if is_mount(step) {
+            mounted.above.extend(step.at().ancestors());
+            mounted.last.insert(step.at(), (number, step));
+        }
+    }
+    Some(found)
+}
+
+/// The mounts so far: around hundreds of repositories there are thousands.
+#[derive(Debug, Default)]
+struct Mounted<'a> {
+    /// By their place, the last there.
+    last: HashMap<&'a Path, (usize, &'a MountStep)>,
+    /// Their places, and all above those.
+    above: HashSet<&'a Path>,
+}
+
+impl<'a> Mounted<'a> {
+    /// What a pin is made of. `None`: not of the host's, or nothing that can be written.
+    fn source(&self, at: &Path, known: &BTreeMap<usize, Source<'a>>) -> Option<Source<'a>> {
         // What was mounted last above it is what it lies in.
-        let Some((below, base)) = mounted.rfind(|(_, step)| at.starts_with(step.at())) else {
-            continue;
-        };
+        let around = at.ancestors().filter_map(|dir| self.last.get(dir));
+        let (below, base) = around.max_by_key(|(number, _)| *number)?;
         let (from, idmap) = match base {
             MountStep::Bind {
                 from,
@@ -70,11 +92,7 @@ fn pins(mounts: &[MountStep]) -> Option<BTreeMap<usize, Source<'_>>> {
                 idmap,
                 ..
             } => (from.as_path(), *idmap),
-            MountStep::Pin { .. } => match found.get(&below) {
-                Some(source) => (source.from.as_ref(), source.idmap),
-                None => continue,
-            },
-            // Not the host's, or not writable: nor is the pin.
+            MountStep::Pin { .. } => known.get(below).map(|source| (source.from.as_ref(), source.idmap))?,
             MountStep::Bind { .. }
             | MountStep::Dir { .. }
             | MountStep::Symlink { .. }
@@ -85,13 +103,14 @@ fn pins(mounts: &[MountStep]) -> Option<BTreeMap<usize, Source<'_>>> {
             | MountStep::Proc { .. }
             | MountStep::Devpts { .. }
             | MountStep::Protect { .. }
-            | MountStep::Hide { .. } => continue,
+            | MountStep::Hide { .. } => return None,
         };
-        let from = Cow::Owned(from.join(at.strip_prefix(base.at()).ok()?));
-        let access = Access::ReadWrite;
-        found.insert(number, Source { from, access, idmap });
+        Some(Source {
+            from: Cow::Owned(from.join(at.strip_prefix(base.at()).ok()?)),
+            access: Access::ReadWrite,
+            idmap,
+        })
     }
-    Some(found)
 }
 
 fn is_mount(step: &MountStep) -> bool {

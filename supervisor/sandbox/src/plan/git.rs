@@ -39,8 +39,6 @@ pub struct GitPlan {
     pub shared: Option<Shared>,
     /// Where git looks for what their configuration calls remotes.
     pub remotes: Vec<Remote>,
-    /// Directories whose subdirectories were all asked for a `.git`.
-    pub watched: Vec<PathBuf>,
 }
 
 /// A place that a remote of the project's configuration names, or nearly.
@@ -54,7 +52,10 @@ pub struct Remote {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemoteWas {
+    /// A repository, which is protected.
     There,
+    /// A file that leads to one, which is not.
+    Pointer,
     Missing,
 }
 

@@ -70,7 +70,6 @@ pub(super) fn find(
         bare: bare().cloned().collect(),
         young,
     });
-    let in_trees = |dir: &&PathBuf| !open && writable.iter().any(|tree| dir.starts_with(tree));
     GitPlan {
         fresh: without(&mut places(), |tree| tree.join(".git").symlink_metadata().is_ok()),
         // A checkout whose `.git` is broken is looked at like any directory.
@@ -84,7 +83,6 @@ pub(super) fn find(
         known,
         pointers,
         remotes,
-        watched: seen.watched.iter().filter(in_trees).cloned().collect(),
         trees: writable,
     }
 }

@@ -91,6 +91,11 @@ pub(crate) fn pointer_way(tree: &Path) -> Option<PathBuf> {
     }
 }
 
+/// The git directory to which a file leads.
+pub(super) fn pointer_at(file: &Path) -> Option<PathBuf> {
+    fs::canonicalize(file.parent()?.join(pointer(file)?)).ok()
+}
+
 /// What a `.git` file says.
 fn pointer(dot_git: &Path) -> Option<PathBuf> {
     let text = path::read_file(dot_git, LINE).ok()?;

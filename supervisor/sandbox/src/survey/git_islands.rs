@@ -186,7 +186,7 @@ impl Collect<'_> {
     /// The modules that there are, modules of modules included: writable, but for what each has of its own.
     fn modules(&mut self, dir: &Path) {
         for module in git::modules(dir) {
-            self.found.push(Island {
+            self.push(Island {
                 path: module.clone(),
                 state: IslandState::Present,
                 pins: Vec::new(),

@@ -4,7 +4,7 @@
 //! what it leads to: both are protected, and what links inside a protected directory lead to. INVARIANT (bounded): no path
 //! is looked at twice, and of a directory at most `ENTRIES` entries.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
@@ -86,7 +86,9 @@ pub(super) struct Area<'a> {
 
 pub(super) struct Collect<'a> {
     pub(super) area: Area<'a>,
-    pub(super) found: Vec<Island>,
+    found: Vec<Island>,
+    /// Their paths: of many repositories there are thousands.
+    known: HashSet<PathBuf>,
     /// Where the command can write: the trees, git directories outside, and modules.
     pub(super) tops: Vec<PathBuf>,
     seen: BTreeSet<PathBuf>,
@@ -105,6 +107,7 @@ pub(super) fn find(area: Area<'_>) -> Vec<Island> {
     let mut collect = Collect {
         area,
         found: Vec::new(),
+        known: HashSet::new(),
         tops: area.trees.iter().chain(&outside).cloned().collect(),
         seen: BTreeSet::new(),
         state: area
@@ -273,7 +276,7 @@ impl Collect<'_> {
             return;
         };
         // A grant of exactly this path is somebody's own word.
-        if path == top || self.is_unprotected(&path) || self.found.iter().any(|known| known.path == path) {
+        if path == top || self.is_unprotected(&path) || self.known.contains(&path) {
             return;
         }
         let state = match (placeholders::look(&path), missing) {
@@ -301,12 +304,17 @@ impl Collect<'_> {
             .take_while(|dir| *dir != top && dir.starts_with(&top))
             .map(Path::to_owned)
             .collect();
-        self.found.push(Island {
+        self.push(Island {
             path,
             state,
             pins: pins.into_iter().rev().collect(),
             reopened: false,
         });
+    }
+
+    pub(super) fn push(&mut self, island: Island) {
+        self.known.insert(island.path.clone());
+        self.found.push(island);
     }
 
     /// What a socket becomes in the caller's home.

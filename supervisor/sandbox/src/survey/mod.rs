@@ -41,7 +41,6 @@ pub use git::GitDir;
 pub(crate) use git::{back_of, common_dir_of, common_way, git_dir_of, looks_like_git, modules, pointer_way};
 pub use home::is_of_a_home;
 pub use islands::{Island, IslandState};
-pub(crate) use remotes::local as local_remote;
 pub use secrets::{OF_A_HOME, SECRETS};
 pub(crate) use shown::Shown;
 pub use system::{Entry, SystemPath};

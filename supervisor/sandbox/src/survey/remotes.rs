@@ -1,8 +1,8 @@
 //! Remotes that are directories: to push to one runs the hooks that lie there.
 //!
 //! For a remote `p` git tries `p/.git`, `p`, `p.git/.git` and `p.git`, in this order. What is there is protected like any other
-//! repository; what is not is looked at again when the run has ended. INVARIANT (bounded): at most `REPOSITORIES` are asked, and
-//! `PLACES` places kept.
+//! repository; what is not is looked at again when the run has ended. INVARIANT (bounded): those that the first look found
+//! are asked, and `PLACES` places kept.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -15,7 +15,8 @@ use super::links;
 use super::scan::Found;
 use crate::plan::{Remote, RemoteWas};
 
-const REPOSITORIES: usize = 256;
+/// Linked worktrees of one repository.
+const WORKTREES: usize = 256;
 const PLACES: usize = 4096;
 /// What git appends, in its order.
 const ENDS: [&str; 4] = ["/.git", "", ".git/.git", ".git"];
@@ -43,10 +44,7 @@ pub(super) fn find(
         .flat_map(|tree| tree.ancestors())
         .filter(|dir| git::looks_like_git(dir));
     let bare = bare.chain(seen.bare.iter().map(PathBuf::as_path));
-    let all: BTreeSet<(PathBuf, Option<PathBuf>)> = of_works
-        .chain(bare.map(|dir| (dir.to_owned(), None)))
-        .take(REPOSITORIES)
-        .collect();
+    let all: BTreeSet<(PathBuf, Option<PathBuf>)> = of_works.chain(bare.map(|dir| (dir.to_owned(), None))).collect();
     let own = &Said::default().read(own.files.iter().cloned(), home);
     let mut places = BTreeSet::new();
     for (dir, work) in all {
@@ -63,18 +61,23 @@ pub(super) fn find(
             continue;
         }
         let is_bare = git::looks_like_git(&at);
-        let is_there = is_bare || at.is_file();
-        match way.end.as_deref().filter(|_| is_there) {
-            Some(end) if end.ends_with(".git") => end
-                .parent()
-                .into_iter()
-                .for_each(|work| add(&mut seen.repositories, work)),
-            Some(end) if is_bare => add(&mut seen.bare, end),
-            Some(_) | None => {}
-        }
-        let was = match is_there {
-            true => RemoteWas::There,
-            false => RemoteWas::Missing,
+        let leads = || git::pointer_at(&at);
+        let was = match way.end.as_deref() {
+            Some(end) if end.ends_with(".git") && (is_bare || at.is_file()) => {
+                end.parent()
+                    .into_iter()
+                    .for_each(|work| add(&mut seen.repositories, work));
+                RemoteWas::There
+            }
+            Some(end) if is_bare => {
+                add(&mut seen.bare, end);
+                RemoteWas::There
+            }
+            Some(_) if let Some(to) = leads().filter(|to| git::looks_like_git(to)) => {
+                add(&mut seen.bare, &to);
+                RemoteWas::Pointer
+            }
+            Some(_) | None => RemoteWas::Missing,
         };
         found.push(Remote { at, end: way.end, was });
     }
@@ -135,7 +138,7 @@ impl Said {
 
 /// The directories that one repository's configuration names, from each of its working trees.
 fn named(dir: &Path, work: Option<&Path>, (own, home): (&Said, Option<&Path>)) -> BTreeSet<PathBuf> {
-    let entries = git::worktrees(dir, REPOSITORIES);
+    let entries = git::worktrees(dir, WORKTREES);
     let of_entries = entries.iter().map(|(entry, _)| entry.join("config.worktree"));
     let files = ["config", "config.worktree"].map(|name| dir.join(name));
     let addresses = own.clone().read(files.into_iter().chain(of_entries), home).addresses();

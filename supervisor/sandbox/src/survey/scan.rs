@@ -35,8 +35,6 @@ pub(super) struct Found {
     pub(super) bare: Vec<PathBuf>,
     /// Directories into which the caller cannot look.
     pub(super) closed: Vec<PathBuf>,
-    /// Directories that were listed, and whose subdirectories were all asked for their `.git`.
-    pub(super) watched: Vec<PathBuf>,
     /// There was more than was looked at.
     pub(super) cut: bool,
 }
@@ -98,12 +96,9 @@ pub(super) fn scan(roots: impl Iterator<Item = PathBuf>, reach: Reach) -> Found 
             found.cut = true;
             if reach == Reach::Unlisted {
                 // A directory of many clones: each has its own.
-                let mut more = std::iter::once(dir).chain(todo);
-                let asked = more.by_ref().take(UNLISTED);
-                let clones = asked.filter(|dir| dir.join(".git").symlink_metadata().is_ok());
+                let more = std::iter::once(dir).chain(todo).take(UNLISTED);
+                let clones = more.filter(|dir| dir.join(".git").symlink_metadata().is_ok());
                 found.repositories.extend(clones);
-                let not_asked: BTreeSet<PathBuf> = more.filter_map(|dir| dir.parent().map(Path::to_owned)).collect();
-                found.watched.retain(|dir| !not_asked.contains(dir));
             }
             break;
         }
@@ -117,7 +112,6 @@ pub(super) fn scan(roots: impl Iterator<Item = PathBuf>, reach: Reach) -> Found 
                 continue;
             }
         };
-        found.watched.push(dir.clone());
         // Of a git directory, as far as it is one: who takes its HEAD away could bring it back.
         let mut parts = 0;
         for entry in listed.flatten() {

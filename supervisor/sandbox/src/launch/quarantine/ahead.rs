@@ -27,7 +27,7 @@ const PART: &[u8] = b"sharedindex.";
 #[derive(Debug, Default)]
 pub(in crate::launch) struct Ahead {
     known: BTreeMap<PathBuf, (Facts, Option<Vec<PathBuf>>)>,
-    /// The directories in which they lay.
+    /// The directories in which they lay, and those above linked worktrees' parts.
     dirs: BTreeMap<PathBuf, Inode>,
     since: Option<Since>,
     orders: Orders,
@@ -43,7 +43,13 @@ pub(super) fn inode(dir: &Path) -> Option<Inode> {
 
 fn dirs(repositories: &[Repository]) -> BTreeMap<PathBuf, Inode> {
     let all = repositories.iter().filter_map(|repository| repository.index.parent());
-    all.filter_map(|dir| Some((dir.to_owned(), inode(dir)?))).collect()
+    let of_worktrees = all
+        .clone()
+        .filter_map(Path::parent)
+        .filter(|dir| dir.ends_with("worktrees"));
+    all.chain(of_worktrees)
+        .filter_map(|dir| Some((dir.to_owned(), inode(dir)?)))
+        .collect()
 }
 
 impl Ahead {
@@ -109,7 +115,7 @@ impl Ahead {
         known.or_else(|| gitlinks(index))
     }
 
-    /// Was this very directory there, with an index to follow?
+    /// Was this very directory there: one with an index to follow, or one that linked worktrees have their parts in?
     pub(super) fn had(&self, dir: &Path) -> bool {
         let before = self.dirs.get(dir);
         before.is_some() && before == inode(dir).as_ref()

@@ -117,16 +117,6 @@ pub(in crate::launch) fn is_arm(name: &OsStr) -> bool {
     })
 }
 
-/// The arms of a git directory besides its configuration.
-pub(super) fn arms(tree: &Path, dir: &Path) -> Vec<&'static str> {
-    let root = path::open_exact(tree);
-    let git = root.and_then(|root| Opened::beneath(root.as_fd(), dir, Purpose::Change));
-    let Ok(git) = git else { return Vec::new() };
-    let full = tree.join(dir);
-    let all = POINTERS.into_iter().chain(HOLDERS);
-    all.filter(|name| is_armed(&git, &full, name)).collect()
-}
-
 /// Does this name in a git directory make git run or read something?
 fn is_armed(git: &Opened, full: &Path, name: &str) -> bool {
     if path::lstat_at(git.as_fd(), OsStr::new(name)).is_err() || is_placeholder(&full.join(name)).is_some() {

@@ -6,19 +6,7 @@ use std::collections::BTreeSet;
 
 /// The lines of a configuration that cannot make git run or read anything.
 pub(super) fn harmless_part(text: &str) -> String {
-    part(text, &|_, _| false)
-}
-
-/// Is all of it harmless, but for settings (`remote.url`, without the name, and its value) of which somebody knows better?
-pub(super) fn is_harmless_but(text: &str, also: impl Fn(&str, &str) -> bool) -> bool {
-    part(text, &also) == text
-}
-
-/// Who knows more of a plain setting.
-type Also<'a> = &'a dyn Fn(&str, &str) -> bool;
-
-fn part(text: &str, also: Also<'_>) -> String {
-    let remotes = remotes(text, also);
+    let remotes = remotes(text);
     let mut kept = String::new();
     let mut header: Option<Header<'_>> = None;
     for line in text.split_inclusive('\n') {
@@ -28,7 +16,8 @@ fn part(text: &str, also: Also<'_>) -> String {
             header.is_some()
         } else {
             let of = header.as_ref().zip(setting(bare));
-            bare.is_empty() || of.is_some_and(|(header, (key, value))| is_harmless(header, &key, value, &remotes, also))
+            let is_nothing = bare.is_empty() || bare.starts_with(['#', ';']);
+            is_nothing || of.is_some_and(|(header, (key, value))| is_harmless(header, &key, value, &remotes))
         };
         if keep {
             kept.push_str(line);
@@ -46,7 +35,7 @@ fn setting(bare: &str) -> Option<(String, &str)> {
     Some((key.trim_matches(BLANK).to_ascii_lowercase(), value.trim_matches(BLANK)))
 }
 
-fn is_harmless(header: &Header<'_>, key: &str, value: &str, remotes: &BTreeSet<&str>, also: Also<'_>) -> bool {
+fn is_harmless(header: &Header<'_>, key: &str, value: &str, remotes: &BTreeSet<&str>) -> bool {
     let plain = !value.contains(['\\', '"', ';', '#']) && !value.contains("::") && !value.starts_with('-');
     let by_kind = match (header.word.as_str(), key) {
         ("remote" | "submodule", "url") => is_far(value),
@@ -55,11 +44,11 @@ fn is_harmless(header: &Header<'_>, key: &str, value: &str, remotes: &BTreeSet<&
         ("extensions", _) => value.chars().all(|c| c.is_ascii_alphanumeric()),
         _ => true,
     };
-    plain && (by_kind && header.keys().contains(&key) || also(&format!("{}.{key}", header.word), value))
+    plain && by_kind && header.keys().contains(&key)
 }
 
 /// The remotes whose address stays.
-fn remotes<'t>(text: &'t str, also: Also<'_>) -> BTreeSet<&'t str> {
+fn remotes(text: &str) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
     let mut header: Option<Header<'_>> = None;
     for bare in text.lines().map(|line| line.trim_matches(BLANK)) {
@@ -68,7 +57,7 @@ fn remotes<'t>(text: &'t str, also: Also<'_>) -> BTreeSet<&'t str> {
         } else if let (Some(header), Some((key, value))) = (&header, setting(bare))
             && header.word == "remote"
             && key == "url"
-            && is_harmless(header, &key, value, &found, also)
+            && is_harmless(header, &key, value, &found)
             // Git passes over one of such a name, and takes it for a path.
             && !header.name.is_empty()
             && !header.name.starts_with('/')
@@ -124,9 +113,16 @@ impl<'t> Header<'t> {
                 "ignorecase",
                 "precomposeunicode",
                 "symlinks",
+                "autocrlf",
+                "eol",
+                "sparsecheckout",
+                "sparsecheckoutcone",
             ],
+            "index" => &["sparse"],
+            "pull" => &["rebase", "ff"],
+            "push" => &["default"],
             "user" => &["name", "email"],
-            "remote" => &["url", "fetch"],
+            "remote" => &["url", "fetch", "tagopt", "prune"],
             // As `git submodule init` writes them. How to update it (`!command`) is not among them.
             "submodule" => &["url", "active"],
             "branch" => &["remote", "merge", "rebase"],

@@ -11,6 +11,9 @@ fn a_configuration_as_git_writes_it_is_left_alone() {
          [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n[user]\n\tname = A\n\temail = a@example.com\n"
     );
     assert_eq!(harmless_part(FRESH), FRESH);
+    let sparse =
+        "# a word\n; another\n[core]\n\tsparseCheckout = true\n\tsparseCheckoutCone = true\n[index]\n\tsparse = true\n";
+    assert_eq!(harmless_part(sparse), sparse);
     assert_eq!(harmless_part(&cloned), cloned);
 }
 
@@ -80,13 +83,4 @@ fn what_makes_git_run_or_read_something_is_left_out() {
     }
     let split = harmless_part("[core]\n\tbare = fa\\\nlse\n");
     assert_eq!(split, "[core]\n");
-}
-
-#[test]
-fn who_knows_better_keeps_a_near_remote_and_the_branch_that_has_it() {
-    let text = "[remote \"o\"]\n\turl = /srv/x\n[branch \"main\"]\n\tremote = o\n";
-    let knows = |key: &str, value: &str| (key, value) == ("remote.url", "/srv/x");
-    assert!(is_harmless_but(text, knows));
-    assert!(!is_harmless_but(text, |_, _| false));
-    assert!(!is_harmless_but("[core]\n\tfsmonitor = x\n", knows));
 }

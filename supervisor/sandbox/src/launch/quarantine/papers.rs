@@ -13,10 +13,11 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::company::Company;
 use super::unfinished::{self, ROOMS, STEPS};
 use super::{Disarmed, disarm, links};
 use crate::launch::changes::Since;
-use crate::plan::{Repository, SandboxPlan};
+use crate::plan::Repository;
 use crate::survey::{back_of, git_dir_of};
 use crate::sys::dir::{self, FileKind, Times};
 use crate::sys::opened::{Opened, Purpose};
@@ -65,23 +66,27 @@ impl Before<'_> {
 }
 
 /// Sets aside such files in the git directories that the command could write.
-pub(super) fn after(plan: &SandboxPlan, before: Before<'_>, out: &mut Disarmed) {
+pub(super) fn after(company: &Company<'_>, before: Before<'_>, out: &mut Disarmed) {
+    let plan = company.plan;
+    let with = Some(company);
     for git in links::places(&plan.git.repositories, &plan.git.trees) {
         let own = plan
             .git
             .repositories
             .iter()
             .find(|known| known.index.parent() == Some(git));
-        of_git_dir(git, own.and_then(|known| known.work.clone()), before, out);
+        of_git_dir(git, own.and_then(|known| known.work.clone()), (before, with), out);
     }
 }
 
 /// The same in one that came during the run.
 pub(super) fn of_fresh(git: &Path, out: &mut Disarmed) {
-    of_git_dir(git, git.parent().map(Path::to_owned), Before::NOTHING, out);
+    of_git_dir(git, git.parent().map(Path::to_owned), (Before::NOTHING, None), out);
 }
 
-fn of_git_dir(git: &Path, work: Option<PathBuf>, before: Before<'_>, out: &mut Disarmed) {
+type Circumstances<'a> = (Before<'a>, Option<&'a Company<'a>>);
+
+fn of_git_dir(git: &Path, work: Option<PathBuf>, (before, company): Circumstances<'_>, out: &mut Disarmed) {
     // What cannot be opened is not the caller's own, or is told by who looks for links there.
     let Ok(root) = Opened::exact(git, Purpose::List) else {
         return;
@@ -95,14 +100,21 @@ fn of_git_dir(git: &Path, work: Option<PathBuf>, before: Before<'_>, out: &mut D
         git,
         root: &root,
         before,
+        company,
         out,
     };
     look.top(Path::new(""), work);
-    let Ok(worktrees) = Opened::beneath(root.as_fd(), Path::new("worktrees"), Purpose::List) else {
+    // What the command could not write is other people's, who may be in the middle of something.
+    let was_covered = |part: &Path| company.is_some_and(|company| company.was_covered(&git.join(part)));
+    let all = Path::new("worktrees");
+    let Ok(worktrees) = Opened::beneath(root.as_fd(), all, Purpose::List) else {
         return;
     };
-    for entry in worktrees.entries() {
-        let part = Path::new("worktrees").join(entry.file_name());
+    for entry in worktrees.entries().filter(|_| !was_covered(all)) {
+        let part = all.join(entry.file_name());
+        if was_covered(&part) {
+            continue;
+        }
         let work = checkout_of(&git.join(&part));
         look.top(&part, work);
     }
@@ -120,6 +132,7 @@ struct Look<'a> {
     git: &'a Path,
     root: &'a Opened,
     before: Before<'a>,
+    company: Option<&'a Company<'a>>,
     out: &'a mut Disarmed,
 }
 
@@ -129,7 +142,9 @@ impl Look<'_> {
         let reference = disarm::rename_reference_in;
         self.each(part, reference, |look, opened, name| {
             if name == "MERGE_RR" {
-                return read(opened, name, LONGEST).is_none_or(|text| may_be_remembered(&text, work.as_deref()));
+                let hides = |path: &Path| look.company.is_some_and(|company| company.plan.hides(path));
+                let text = read(opened, name, LONGEST);
+                return text.is_none_or(|text| may_be_remembered(&text, work.as_deref(), hides));
             }
             let is_new = || look.is_new(opened, OsStr::new("")) || look.is_new(opened, name);
             is_message(name) || !is_new() || look.is_harmless(opened, name)
@@ -138,7 +153,10 @@ impl Look<'_> {
             self.each(&part.join(room), disarm::rename_in, |look, opened, name| {
                 let text = read(opened, name, LONGEST);
                 // What is larger was not written by git.
-                text.is_some_and(|text| unfinished::is_harmless(room, name, &text, look.before.orders))
+                text.is_some_and(|text| {
+                    let others = || unfinished::is_list(room, name) && look.company.is_some_and(Company::others);
+                    unfinished::is_harmless(room, name, &text, look.before.orders) || others()
+                })
             });
         }
         self.references(part.join("refs"), false);
@@ -225,14 +243,18 @@ fn is_message(name: &OsStr) -> bool {
 }
 
 /// When the conflict is solved, git copies these files into its directory. Are they the project's own?
-fn may_be_remembered(text: &[u8], work: Option<&Path>) -> bool {
+fn may_be_remembered(text: &[u8], work: Option<&Path>, hides: impl Fn(&Path) -> bool) -> bool {
     let Some(files) = unfinished::remembered(text) else {
         return false;
     };
-    let Some(work) = work.and_then(|work| path::open_exact(work).ok()) else {
+    let Some((top, work)) = work.and_then(|top| Some((top, path::open_exact(top).ok()?))) else {
         return files.is_empty();
     };
     files.iter().all(|file| {
+        // The copy would be no longer hidden.
+        if hides(&top.join(file)) {
+            return false;
+        }
         let mut so_far = PathBuf::new();
         file.iter().all(|name| {
             so_far.push(name);

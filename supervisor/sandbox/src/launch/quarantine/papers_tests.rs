@@ -29,7 +29,7 @@ impl Git {
             since,
             ..Before::NOTHING
         };
-        of_git_dir(&git, Some(self.0.clone()), before, &mut out);
+        of_git_dir(&git, Some(self.0.clone()), (before, None), &mut out);
         assert_eq!(out.armed, Vec::<PathBuf>::new());
         let names = out
             .aside

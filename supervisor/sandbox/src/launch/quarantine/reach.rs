@@ -10,9 +10,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
 use super::ahead::Ahead;
+use super::company::Company;
 use super::disarm;
 use super::{Disarmed, MOST};
-use super::{links, newcomers, papers, pointers, remotes, settled, worktrees};
+use super::{links, papers, pointers, remotes, settled, worktrees};
 use crate::plan::{MountStep, Repository, SandboxPlan};
 use crate::survey::git_dir_of;
 use crate::sys::opened::{Opened, Purpose};
@@ -29,14 +30,14 @@ pub(in crate::launch) fn after(plan: &SandboxPlan, ahead: &Ahead) -> Disarmed {
     let _opened: Vec<Opened> = closed
         .filter_map(|dir| Opened::exact(&dir, Purpose::Change).ok())
         .collect();
+    let company = Company::of(plan, ahead);
     // First: an index that is a link would tell nothing.
     links::after(plan, &mut out);
-    papers::after(plan, ahead.before(plan), &mut out);
+    papers::after(&company, ahead.before(plan), &mut out);
     pointers::after(plan, &mut out);
     let mut todo: Vec<Source> = plan.git.repositories.iter().map(|r| Source::before(plan, r)).collect();
-    remotes::after(plan, &mut out);
-    newcomers::after(plan, &mut out);
-    for added in worktrees::after(plan, ahead, &mut out) {
+    remotes::after(plan, ahead.since(), &mut out);
+    for added in worktrees::after(&company, ahead, &mut out) {
         todo.push(Source {
             work: added.work,
             index: added.index,

@@ -8,7 +8,8 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use super::reach::tree_of;
-use super::{Disarmed, disarm, links};
+use super::{Disarmed, disarm, links, settled};
+use crate::launch::changes::Since;
 use crate::plan::{Remote, RemoteWas, SandboxPlan};
 use crate::survey::{links as ways, looks_like_git};
 use crate::sys::path;
@@ -17,7 +18,7 @@ use crate::sys::path;
 const POINTER: &[u8] = b"gitdir: ";
 
 /// Disarms what git would find at their names, and in git directories: to one as a remote, git looks for a `.git` in it first.
-pub(super) fn after(plan: &SandboxPlan, out: &mut Disarmed) {
+pub(super) fn after(plan: &SandboxPlan, since: Option<Since>, out: &mut Disarmed) {
     for git in links::places(&plan.git.repositories, &plan.git.trees) {
         // The working tree of another one is looked at as such.
         let is_known = plan.git.known.contains(&git.join(".git")) || plan.git.fresh.iter().any(|tree| tree == git);
@@ -27,20 +28,27 @@ pub(super) fn after(plan: &SandboxPlan, out: &mut Disarmed) {
         }
     }
     for remote in &plan.git.remotes {
-        named(plan, remote, out);
+        named(plan, remote, since, out);
     }
 }
 
-fn named(plan: &SandboxPlan, remote: &Remote, out: &mut Disarmed) {
+fn named(plan: &SandboxPlan, remote: &Remote, since: Option<Since>, out: &mut Disarmed) {
     let ways::Way { links, end } = ways::follow(&remote.at);
     let Some(end) = end else { return };
     let is_same = remote.end.as_ref() == Some(&end);
-    if is_same && remote.was == RemoteWas::There {
-        return;
-    }
     let Some((tree, dir, name)) = place(plan, &end) else {
         return;
     };
+    let is_as_before = || match remote.was {
+        RemoteWas::There => true,
+        RemoteWas::Pointer => since.is_some_and(|since| {
+            settled::is_old_file(&end, since) && settled::way_is_old(tree, &dir.join(name), since)
+        }),
+        RemoteWas::Missing => false,
+    };
+    if is_same && is_as_before() {
+        return;
+    }
     if !leads_git(&end) {
         return;
     }

@@ -59,7 +59,8 @@ pub(super) fn is_harmless(room: &str, name: &OsStr, text: &[u8], known: &BTreeSe
     }
 }
 
-fn is_list(room: &str, name: &OsStr) -> bool {
+/// Is this the name of such a list?
+pub(super) fn is_list(room: &str, name: &OsStr) -> bool {
     STEPS.iter().any(|steps| Path::new(steps) == Path::new(room).join(name))
 }
 

@@ -14,13 +14,14 @@ use std::thread;
 use std::time::Duration;
 
 use super::ahead::inode;
+use super::company::Company;
 use super::harmless::harmless_part;
 use super::reach::{list, tree_of};
 use super::{Ahead, Disarmed, disarm, links, settled};
 use crate::launch::changes::Since;
 use crate::launch::placeholders::is_placeholder;
-use crate::plan::{Repository, SandboxPlan, Workspace};
-use crate::survey::{back_of, git_dir_of, modules, pointer_way};
+use crate::plan::{Repository, SandboxPlan};
+use crate::survey::{back_of, common_dir_of, git_dir_of, modules, pointer_way};
 use crate::sys::opened::{Opened, Purpose};
 use crate::sys::path;
 
@@ -36,19 +37,24 @@ const BETWEEN: Duration = Duration::from_millis(20);
 const HELD: usize = 64;
 
 /// Sets aside what leads a new one elsewhere than to the repository it lies in. The new ones in the trees.
-pub(super) fn after(plan: &SandboxPlan, ahead: &Ahead, out: &mut Disarmed) -> Vec<Repository> {
+pub(super) fn after(company: &Company<'_>, ahead: &Ahead, out: &mut Disarmed) -> Vec<Repository> {
+    let plan = company.plan;
     let fresh: Vec<PathBuf> = plan.git.fresh.iter().map(|tree| tree.join(".git")).collect();
     let mut places: Vec<&Path> = links::places(&plan.git.repositories, &plan.git.trees);
     places.extend(fresh.iter().map(PathBuf::as_path));
-    let of_some = |some: &[&Path]| of_git_dirs(plan, some, ahead, out);
+    let of_some = |some: &[&Path]| of_git_dirs(company, some, ahead, out);
     places.chunks(HELD).flat_map(of_some).collect()
 }
 
-fn of_git_dirs(plan: &SandboxPlan, some: &[&Path], ahead: &Ahead, out: &mut Disarmed) -> Vec<Repository> {
+fn of_git_dirs(company: &Company<'_>, some: &[&Path], ahead: &Ahead, out: &mut Disarmed) -> Vec<Repository> {
+    let plan = company.plan;
     let since = ahead.since();
     let (mut added, mut lost, mut held) = (Vec::new(), Vec::new(), Vec::new());
     for git in some {
         let all = Path::new("worktrees");
+        if company.was_covered(&git.join(all)) {
+            continue;
+        }
         let Ok(root) = Opened::exact(git, Purpose::List) else {
             continue;
         };
@@ -77,8 +83,8 @@ fn of_git_dirs(plan: &SandboxPlan, some: &[&Path], ahead: &Ahead, out: &mut Disa
     if !lost.is_empty() {
         // Once for all, like the search: a command can make any number of these.
         thread::sleep(BETWEEN);
-        for (git, inside) in &lost {
-            unnamed(plan, git, inside, out);
+        for (git, inside) in lost.iter().filter(|_| !company.others()) {
+            unnamed(git, inside, out);
         }
         let mut pointing = pointing(plan);
         let lost = lost.iter().map(|(git, inside)| git.join(inside));
@@ -147,7 +153,7 @@ fn told(git: &Path, inside: &Path, since: Option<Since>, out: &mut Disarmed) {
 
 /// Takes the name of the place away that does not lead back: `git worktree repair` would write a `.git` there, wherever it is, and
 /// `git worktree prune` removes an entry without one.
-fn unnamed(plan: &SandboxPlan, git: &Path, inside: &Path, out: &mut Disarmed) {
+fn unnamed(git: &Path, inside: &Path, out: &mut Disarmed) {
     let name = OsStr::new("gitdir");
     let entry = git.join(inside);
     let named = back_of(&entry).map(|back| entry.join(back));
@@ -159,7 +165,7 @@ fn unnamed(plan: &SandboxPlan, git: &Path, inside: &Path, out: &mut Disarmed) {
                 .symlink_metadata()
                 .is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
         };
-        work.is_some_and(|work| leads_back(plan, &work, &entry)) || closed()
+        work.is_some_and(|work| leads_back(&work, &entry)) || closed()
     });
     if entry.join(name).symlink_metadata().is_ok() && !is_right {
         out.note(entry.join(name), disarm::rename_in(git, inside, name));
@@ -167,16 +173,24 @@ fn unnamed(plan: &SandboxPlan, git: &Path, inside: &Path, out: &mut Disarmed) {
 }
 
 /// Does the `.git` of this checkout say that this is its part of the git directory?
-fn leads_back(plan: &SandboxPlan, work: &Path, entry: &Path) -> bool {
-    let is_same = |git: PathBuf| git == entry || inode(&git).is_some() && inode(&git) == inode(entry);
-    if git_dir_of(work).is_some_and(is_same) {
+fn leads_back(work: &Path, entry: &Path) -> bool {
+    let is_same = |one: &Path, other: &Path| one == other || inode(one).is_some() && inode(one) == inode(other);
+    if git_dir_of(work).is_some_and(|git| is_same(&git, entry)) {
         return true;
     }
-    // In a worktree of its own a run has the repository at another place: what leads to its real one leads into the worktree here.
-    let to = pointer_way(work).filter(|to| tree_of(plan, to).is_some() && tree_of(plan, work).is_none());
-    let is_entry =
-        |to: PathBuf| to.file_name() == entry.file_name() && to.parent().is_some_and(|all| all.ends_with("worktrees"));
-    plan.workspace == Workspace::Worktree && to.is_some_and(is_entry)
+    // A run in a worktree of its own has that at the project's place, and the repository at another: what leads to the real
+    // one, for all others, comes to a pointer here.
+    let here = || {
+        let to = pointer_way(work)?;
+        let all = to.parent().filter(|_| to.file_name() == entry.file_name())?;
+        let place = all
+            .parent()
+            .filter(|place| place.ends_with(".git") && all.ends_with("worktrees"))?;
+        let is_pointer = place.symlink_metadata().ok()?.is_file();
+        let common = common_dir_of(&git_dir_of(place.parent()?)?).filter(|_| is_pointer)?;
+        Some(is_same(&common, entry.parent()?.parent()?))
+    };
+    here().unwrap_or(false)
 }
 
 /// Where a new one works.
@@ -192,7 +206,7 @@ fn works(plan: &SandboxPlan, entry: &Path, since: Option<Since>, out: &mut Disar
     let named = back_of(entry).and_then(|back| fs::canonicalize(entry.join(back).parent()?).ok());
     let Some(work) = named else { return Works::Lost };
     let tree = tree_of(plan, &work);
-    if leads_back(plan, &work, entry) {
+    if leads_back(&work, entry) {
         return Works::Known(tree.map(|_| work.clone()));
     }
     if let Some(tree) = tree
