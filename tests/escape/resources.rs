@@ -61,6 +61,8 @@ claims! {
             w.file(&format!("{at}/glee-@ID"), "");
         }),
     file_size_is_bounded => greedy("@A fill big 40", "file_size_mb: 5"),
+    file_size_is_bounded_without_a_length => greedy("touch big; fallocate -n -l 40M big && @A escaped room", "file_size_mb: 5"),
+    file_size_is_bounded_by_the_call_that_came_from_xfs => greedy("@A reserve big 40", "file_size_mb: 5"),
     file_size_in_home_is_bounded => greedy("@A fill ~/big 40", "file_size_mb: 5"),
     inotify_instances_of_the_user_are_not_used_up => attempt("@A instances 100", Leak::Claimed).only_started(),
     terminals_of_the_machine_are_not_used_up => attempt("@A terminals 300", Leak::Claimed).only_started(),
