@@ -23,6 +23,14 @@ fn core_files_are_plain() -> bool {
     std::fs::read_to_string("/proc/sys/kernel/core_pattern").is_ok_and(|p| p.starts_with("core"))
 }
 
+/// As a login does for the groups `audio` and `pipewire`. Only root can give it.
+const MAY_HAVE_REALTIME: &[&str] = &[
+    "/bin/sh",
+    "-c",
+    "prlimit --rtprio=20 --nice=40 --pid $$ 2> /dev/null; exec \"$@\"",
+    "sh",
+];
+
 const NEEDS_RESOURCE: Bare = Bare::RootWhere("root lacks CAP_SYS_RESOURCE here", || capable(24));
 
 claims! {
@@ -61,6 +69,8 @@ claims! {
             w.file(&format!("{at}/glee-@ID"), "");
         }),
     file_size_is_bounded => greedy("@A fill big 40", "file_size_mb: 5"),
+    file_size_is_bounded_without_a_length => greedy("touch big; fallocate -n -l 40M big && @A escaped room", "file_size_mb: 5"),
+    file_size_is_bounded_by_the_call_that_came_from_xfs => greedy("@A reserve big 40", "file_size_mb: 5"),
     file_size_in_home_is_bounded => greedy("@A fill ~/big 40", "file_size_mb: 5"),
     inotify_instances_of_the_user_are_not_used_up => attempt("@A instances 100", Leak::Claimed).only_started(),
     terminals_of_the_machine_are_not_used_up => attempt("@A terminals 300", Leak::Claimed).only_started(),
@@ -73,6 +83,10 @@ claims! {
     hard_limit_cannot_be_raised => attempt("@A raise_limit", Leak::Claimed).bare(NEEDS_RESOURCE),
     realtime_scheduling_is_refused => attempt("@A realtime", Leak::Claimed).bare(Bare::RootOnly),
     priority_cannot_be_raised => attempt("@A nice_up", Leak::Claimed).bare(Bare::RootOnly),
+    realtime_that_the_caller_may_have_is_refused => attempt("@A realtime", Leak::Claimed)
+        .through(MAY_HAVE_REALTIME).bare(Bare::RootOnly),
+    priority_that_the_caller_may_have_is_refused => attempt("@A nice_up", Leak::Claimed)
+        .through(MAY_HAVE_REALTIME).bare(Bare::RootOnly),
     core_file_is_not_left => attempt("@A crash @ID; true", Leak::Seen(core_left)).workspace()
         .bare(Bare::Where("core files do not land in the working directory here", core_files_are_plain)),
     locked_memory_is_bounded => attempt("@A lock_memory 600", Leak::Claimed).bare(Bare::RootOnly),

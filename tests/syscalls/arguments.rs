@@ -31,6 +31,8 @@ pub(crate) fn harmless(name: &str) -> (How, Arguments) {
         "sendto" | "sendmmsg" => call(&["-1", "-1", "-1", "0"]),
         "sendmsg" => call(&["-1", "-1", "0"]),
         "setxattr" | "lsetxattr" | "fsetxattr" => call(&["-1", "-1", "-1", "0", "-1"]),
+        // -1 holds KEEP_SIZE and INSERT_RANGE.
+        "fallocate" => call(&["-1", "0", "-1", "-1"]),
         "seccomp" => call(&["-1", "0", "0"]),
         "socket" => call(&["1", "1", "0"]),
         "socketpair" => call(&["1", "1", "0", "-1"]),

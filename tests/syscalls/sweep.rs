@@ -13,7 +13,7 @@ const LAST: u64 = 600;
 /// Rules that say no to every argument under each policy that can be written.
 const NEVER: &[&str] = &["debug"];
 /// Rules that stand in for a namespace and then say no to every argument.
-const NEVER_WITHOUT_NAMESPACES: &[&str] = &["address", "debug", "ipc", "socket"];
+const NEVER_WITHOUT_NAMESPACES: &[&str] = &["address", "debug", "ipc", "shmctl", "socket"];
 
 pub(crate) fn prove(caller: Caller) {
     sweep(caller, Policy::Named("restricted"), NEVER);

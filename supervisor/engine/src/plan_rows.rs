@@ -89,8 +89,10 @@ fn rlimit(resource: Resource) -> &'static str {
         Resource::Fsize => "RLIMIT_FSIZE",
         Resource::Memlock => "RLIMIT_MEMLOCK",
         Resource::Msgqueue => "RLIMIT_MSGQUEUE",
+        Resource::Nice => "RLIMIT_NICE",
         Resource::Nofile => "RLIMIT_NOFILE",
         Resource::Nproc => "RLIMIT_NPROC",
+        Resource::Rtprio => "RLIMIT_RTPRIO",
         Resource::Sigpending => "RLIMIT_SIGPENDING",
     }
 }

@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -28,6 +29,21 @@ ATTACK(memory) {
     sleep(2);
     worked("memory");
     return 0;
+}
+
+// reserve FILE MEGABYTES: room for a file that stays as short as it is, by the call that came from XFS.
+ATTACK(reserve) {
+    int fd = open(need(argc, argv, 1), O_RDWR | O_CREAT, 0600);
+    // The kernel's `struct space_resv`, which its headers keep to themselves; FS_IOC_RESVSP64.
+    struct {
+        int16_t type, whence;
+        int64_t start, length;
+        int32_t system;
+        uint32_t process;
+        int32_t rest[4];
+    } room = {.length = (int64_t)atoi(need(argc, argv, 2)) << 20};
+    report("FS_IOC_RESVSP64", ioctl(fd, _IOW('X', 42, room), &room));
+    return close(fd);
 }
 
 static void *hoarder(void *megabytes) {

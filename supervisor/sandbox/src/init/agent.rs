@@ -17,6 +17,9 @@ use crate::sys::canary::{self, BaitName};
 use crate::sys::limits::{self, Resource};
 use crate::sys::{caps, event, fd, landlock, path, process, seccomp, term};
 
+/// Limits of what the machine's kernel itself keeps and decides.
+const OF_THE_KERNEL: [Resource; 3] = [Resource::Sigpending, Resource::Nice, Resource::Rtprio];
+
 /// Never returns: executes the command, or says why not. `gate` opens when the host's root is gone.
 pub(super) fn main(inheritance: Inheritance<'_>, terminal: Option<OwnedFd>, gate: Option<OwnedFd>) -> ! {
     let Inheritance {
@@ -118,8 +121,8 @@ fn confine(inheritance: &Inheritance<'_>, terminal: Option<OwnedFd>, gate: Optio
     let now = |resource: Resource| !held(resource) && !of_files(resource);
     for (resource, value) in plan.rlimits.iter().filter(|(resource, _)| now(*resource)) {
         match limits::lower(*resource, *value) {
-            // gVisor knows no such limit; the signals that wait there are not this kernel's.
-            Err(error) if *resource == Resource::Sigpending && *walls == Walls::Engine => drop(error),
+            // gVisor knows no such limits; what waits there, and what runs next, is not this kernel's.
+            Err(error) if *walls == Walls::Engine && OF_THE_KERNEL.contains(resource) => drop(error),
             other => other.step("rlimits")?,
         }
     }

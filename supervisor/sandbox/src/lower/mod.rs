@@ -346,6 +346,8 @@ fn rlimits(policy: &ResolvedPolicy, containment: Containment) -> Vec<(Resource, 
     let mut list = Vec::new();
     if containment != Containment::Inherit {
         list.extend([(Resource::Core, 0), (Resource::Sigpending, limits::PENDING)]);
+        // Some groups (`audio`, `pipewire`) may have real time, which no control group's share of the processors holds.
+        list.extend([(Resource::Nice, 0), (Resource::Rtprio, 0)]);
     }
     list.extend(limits.open_files.map(|n| (Resource::Nofile, n)));
     list.extend(

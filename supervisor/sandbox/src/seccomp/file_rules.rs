@@ -72,17 +72,35 @@ pub(super) const SETXATTR: Body = unless(&[when(
     Verdict::Errno(libc::E2BIG as u16),
 )]);
 
-/// Room without a greater length (`KEEP_SIZE`, alone, with `ZERO_RANGE` or `WRITE_ZEROES`), and room in the middle (`INSERT_RANGE`): the
-/// kernel holds none of it against `RLIMIT_FSIZE`. Programs know filesystems that have none of it.
-pub(super) const FALLOCATE: Body = unless(&[when(
-    &[is(1, &[0x01, 0x11, 0x81, 0x20])],
-    Verdict::Errno(libc::EOPNOTSUPP as u16),
-)]);
+const NO_ROOM: Verdict = Verdict::Errno(libc::EOPNOTSUPP as u16);
+
+/// Room without a greater length (`KEEP_SIZE` with all but `PUNCH_HOLE`, which only gives room back), and room in the middle
+/// (`INSERT_RANGE`): the kernel holds none of it against `RLIMIT_FSIZE`. Programs know filesystems that have none of it.
+pub(super) const FALLOCATE: Body = unless(&[
+    when(
+        &[Test::OneOf {
+            arg: 1,
+            mask: (libc::FALLOC_FL_KEEP_SIZE | libc::FALLOC_FL_PUNCH_HOLE) as u32,
+            values: &[libc::FALLOC_FL_KEEP_SIZE as u32],
+        }],
+        NO_ROOM,
+    ),
+    when(
+        &[Test::AnyBit {
+            arg: 1,
+            mask: libc::FALLOC_FL_INSERT_RANGE as u32,
+        }],
+        NO_ROOM,
+    ),
+]);
+
+/// A lease by another number, on directories as well. Linux 6.19; libc does not know it.
+const F_SETDELEG: u32 = 1040;
 
 /// A lease needs no more than a file of the caller's own opened for reading, and holds up whoever opens it, outside too, for as
 /// long as `fs.lease-break-time` (45 seconds).
 pub(super) const FCNTL: Body = unless(&[when(
-    &[is(1, &[libc::F_SETLEASE as u32])],
+    &[is(1, &[libc::F_SETLEASE as u32, F_SETDELEG])],
     deny(libc::EPERM, "holds up other programs that open the file"),
 )]);
 
@@ -100,6 +118,13 @@ const OF_FILE_SYSTEMS: Test = operation(0xFF00, &[0x9400, 0xBC00, 0xCF00]);
 /// FS_IOC_SET_ENCRYPTION_POLICY, ADD_ENCRYPTION_KEY, REMOVE_ENCRYPTION_KEY and REMOVE_ENCRYPTION_KEY_ALL_USERS: a key that is
 /// removed locks the user's files in the whole file system.
 const ENCRYPTION: Test = operation(0xFFFF, &[0x6613, 0x6617, 0x6618, 0x6619]);
+/// What ordinary programs want of the types that follow: FS_IOC_FSGETXATTR and FSSETXATTR, FS_IOC_GETFLAGS and SETFLAGS,
+/// EXT4_IOC_GETVERSION, FS_IOC_FIEMAP.
+const OF_FILES: Test = operation(0xFFFF, &[0x581F, 0x5820, 0x6601, 0x6602, 0x6603, 0x660B]);
+/// Those of XFS (0x58), ext4 and Lustre (0x66), and f2fs (0xF5). They exchange or move what two files hold: no date changes, setuid
+/// bits stay, and the list of what was changed is empty. Others take room beyond the limit of a file. Programs know file systems
+/// without them.
+const OF_EXTENTS: Test = operation(0xFF00, &[0x5800, 0x6600, 0xF500]);
 
 /// TIOCSCTTY stays: shells need it. `K` (0x4Bxx) and `V` (0x56xx) are the keyboard and screens of the Linux
 /// console, where key bindings can be rewritten; video devices use other high bits.
@@ -125,6 +150,8 @@ pub(super) const IOCTL: Body = unless(&[
         &[is(1, &[0x4008_7602, 0x4004_7602, 0x4008_6604, 0x4004_6604])],
         deny(libc::EPERM, "changes the number by which a file is known to servers"),
     ),
+    when(&[OF_FILES], Verdict::Allow),
+    when(&[OF_EXTENTS], Verdict::Errno(libc::ENOTTY as u16)),
     when(&[is(1, &[0x541D])], deny(libc::EPERM, "takes over console output")), // TIOCCONS
     when(&[is(1, &[0x5423])], deny(libc::EPERM, "loads a line discipline")),   // TIOCSETD
     // VT_GETSTATE, KDGKBTYPE, KDGETMODE and KDGKBMODE ask whether this is a console (nano at each start): it never is, and any other

@@ -1,4 +1,4 @@
-//! Argument rules for processes: clone, prctl, personality, nested filters, and other processes.
+//! Argument rules for processes: clone, prctl, personality, memory that is shared, nested filters, and other processes.
 //!
 //! Pure tables; `rules` says how they are read and which half of an argument counts.
 
@@ -77,6 +77,19 @@ pub(super) const PRCTL: Body = unless(&[
         Verdict::Errno(libc::EINVAL as u16),
     ),
 ]);
+
+/// A write to a merged page takes longer, and so reveals that others hold the same one. A kernel without KSM answers so;
+/// MADV_UNMERGEABLE stays.
+pub(super) const MADVISE: Body = unless(&[when(
+    &[is(2, &[libc::MADV_MERGEABLE as u32])],
+    Verdict::Errno(libc::EINVAL as u16),
+)]);
+
+/// Locked pages of System V memory are held against the user's `RLIMIT_MEMLOCK`, which is one for all namespaces.
+pub(super) const SHMCTL: Body = unless(&[when(
+    &[is(1, &[libc::SHM_LOCK as u32])],
+    deny(libc::EPERM, "locked memory counts for this user outside as well"),
+)]);
 
 /// A tree has one listener, and it is ours; nested filters as such only narrow.
 pub(super) const SECCOMP: Body = unless(&[when(

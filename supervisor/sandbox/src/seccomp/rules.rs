@@ -22,6 +22,7 @@ pub enum Rule {
     IoprioSet,
     Ipc,
     Kill,
+    Madvise,
     Mknod,
     Mknodat,
     ModeArg1,
@@ -39,6 +40,7 @@ pub enum Rule {
     Setpriority,
     Setsockopt,
     Setxattr,
+    Shmctl,
     Socket,
     Socketpair,
 }
@@ -119,6 +121,7 @@ impl Rule {
             "ioprio_set" => Rule::IoprioSet,
             "ipc" => Rule::Ipc,
             "kill" => Rule::Kill,
+            "madvise" => Rule::Madvise,
             "mknod" => Rule::Mknod,
             "mknodat" => Rule::Mknodat,
             "mode_arg1" => Rule::ModeArg1,
@@ -136,6 +139,7 @@ impl Rule {
             "setpriority" => Rule::Setpriority,
             "setsockopt" => Rule::Setsockopt,
             "setxattr" => Rule::Setxattr,
+            "shmctl" => Rule::Shmctl,
             "socket" => Rule::Socket,
             "socketpair" => Rule::Socketpair,
             _ => return None,
@@ -150,6 +154,7 @@ impl Rule {
             Rule::Fallocate => file_rules::FALLOCATE,
             Rule::Fcntl => file_rules::FCNTL,
             Rule::Ioctl => file_rules::IOCTL,
+            Rule::Madvise => process_rules::MADVISE,
             Rule::Mknod => file_rules::MKNOD,
             Rule::Mknodat => file_rules::MKNODAT,
             Rule::ModeArg1 => file_rules::MODE_ARG1,
@@ -177,15 +182,18 @@ impl Rule {
                 SocketRule::NoSockets => socket_rules::SOCKETPAIR_CONNECTED,
             },
             Rule::Address => without_namespaces(spec, never(socket_rules::NO_SOCKETS)),
-            Rule::Ipc => without_namespaces(spec, never("would reach other processes: no IPC namespace here")),
+            Rule::Ipc => without_namespaces(spec, NO_IPC),
             Rule::Kill => without_namespaces(spec, process_rules::KILL),
             Rule::IoprioSet => by_namespaces(spec, process_rules::IOPRIO_SET_NOT_PID_1, process_rules::IOPRIO_SET),
+            Rule::Shmctl => by_namespaces(spec, process_rules::SHMCTL, NO_IPC),
             Rule::SelfArg0 => by_namespaces(spec, process_rules::NOT_PID_1, process_rules::SELF_ARG0),
             Rule::Setpgid => by_namespaces(spec, process_rules::SETPGID_NOT_PID_1, ALLOW),
             Rule::Setpriority => by_namespaces(spec, process_rules::SETPRIORITY_NOT_PID_1, process_rules::SETPRIORITY),
         }
     }
 }
+
+const NO_IPC: Body = never("would reach other processes: no IPC namespace here");
 
 /// Rules that stand in for a namespace.
 fn without_namespaces(spec: &FilterSpec, body: Body) -> Body {

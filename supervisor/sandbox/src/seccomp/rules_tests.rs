@@ -284,9 +284,11 @@ fn a_tcp_socket_keeps_its_protocol() {
 
 #[test]
 fn memory_that_nobody_counts_is_not_to_be_had_by_one_call() {
-    let loopback = [((41, 6), Refused(EPERM)), ((41, 25), Missing(0)), ((0, 11), Missing(0))];
+    let everywhere = [(41, 6), (41, 32)];
+    let loopback = [((41, 25), Missing(0)), ((0, 11), Missing(0))];
     let stamps = [37, 60, 65].map(|option| ((1, option), Missing(ENOPROTOOPT)));
-    let refused = [loopback.as_slice(), &stamps].concat();
+    let labels = everywhere.map(|which| (which, Refused(EPERM)));
+    let refused = [labels.as_slice(), &loopback, &stamps].concat();
     for (level, option) in [0, 1, 41]
         .into_iter()
         .flat_map(|level| (0..100).map(move |o| (level, o)))
@@ -294,7 +296,7 @@ fn memory_that_nobody_counts_is_not_to_be_had_by_one_call() {
         let found = refused.iter().find(|(which, _)| *which == (level, option));
         let expected = found.map_or(Works, |(_, seen)| *seen);
         expect(namespaced(), "setsockopt", &[3, level, option], expected);
-        let on_host = if (level, option) == (41, 6) {
+        let on_host = if everywhere.contains(&(level, option)) {
             Refused(EPERM)
         } else {
             Works
@@ -316,8 +318,8 @@ fn memory_that_nobody_counts_is_not_to_be_had_by_one_call() {
 
 #[test]
 fn fallocate_gives_no_room_without_length() {
-    for mode in 0..256 {
-        let none = [0x01, 0x11, 0x81, 0x20].contains(&mode);
+    for mode in 0..512 {
+        let none = mode & 0x03 == 0x01 || mode & 0x20 != 0;
         let expected = if none { Missing(EOPNOTSUPP) } else { Works };
         expect(namespaced(), "fallocate", &[3, mode, 0, 1], expected);
     }
@@ -326,7 +328,11 @@ fn fallocate_gives_no_room_without_length() {
 #[test]
 fn fcntl_refuses_leases_only() {
     for command in (0..64).chain(1000..1100).chain([0xffff_ffff]) {
-        let expected = if command == 1024 { Refused(EPERM) } else { Works };
+        let expected = if [1024, 1040].contains(&command) {
+            Refused(EPERM)
+        } else {
+            Works
+        };
         expect(namespaced(), "fcntl", &[3, command, 0], expected);
     }
 }
@@ -368,12 +374,39 @@ fn ioctl_of_one_file_system_is_refused_but_for_sharing_extents() {
 }
 
 #[test]
-fn ioctl_refuses_changes_of_encryption_keys_only() {
-    for number in 0..=0xff {
-        let command = 0xC040_6600 | number;
-        let refused = matches!(number, 19 | 23 | 24 | 25);
-        let seen = see(namespaced(), "ioctl", &[3, command]);
-        assert_eq!(seen, if refused { Refused(EPERM) } else { Works }, "{command:#x}");
+fn ioctl_of_extents_is_missing_but_for_flags_and_what_a_file_is_made_of() {
+    for kind in [0x57, 0x58, 0x59, 0x65, 0x66, 0x67, 0xF4, 0xF5, 0xF6] {
+        for above in [0, 0x4010_0000, 0x8004_0000, 0xC040_0000, 0x1_C0C0_0000] {
+            for number in 0..=0xff {
+                let expected = match (kind, number) {
+                    (0x58, 31 | 32) | (0x66, 1 | 2 | 3 | 11) => Works,
+                    // The keys of fscrypt.
+                    (0x66, 19 | 23 | 24 | 25) => Refused(EPERM),
+                    (0x58 | 0x66 | 0xF5, _) => Missing(ENOTTY),
+                    _ => Works,
+                };
+                let command: u64 = above | kind << 8 | number;
+                assert_eq!(see(namespaced(), "ioctl", &[3, command]), expected, "{command:#x}");
+            }
+        }
+    }
+    // XFS_IOC_SWAPEXT, XFS_IOC_EXCHANGE_RANGE, EXT4_IOC_MOVE_EXT, F2FS_IOC_MOVE_RANGE, FS_IOC_RESVSP64.
+    for command in [0xC0C0_586D, 0x4028_5881, 0xC028_660F, 0xC020_F509, 0x4030_582A] {
+        expect(namespaced(), "ioctl", &[3, command], Missing(ENOTTY));
+        expect(landlock_only(), "ioctl", &[3, command], Missing(ENOTTY));
+    }
+}
+
+#[test]
+fn what_is_locked_or_merged_is_nobody_elses() {
+    for command in (0..64).chain([0x100, 0xffff_ffff]) {
+        let expected = if command == 11 { Refused(EPERM) } else { Works };
+        expect(namespaced(), "shmctl", &[1, command, 0], expected);
+        expect(landlock_only(), "shmctl", &[1, command, 0], Refused(EPERM));
+    }
+    for advice in (0..128).chain([0xffff_ffff]) {
+        let expected = if advice == 12 { Missing(EINVAL) } else { Works };
+        expect(namespaced(), "madvise", &[0, 4096, advice], expected);
     }
 }
 

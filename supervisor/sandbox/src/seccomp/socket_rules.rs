@@ -86,6 +86,8 @@ const SEGMENT_KEYS: &[u32] = &[libc::TCP_MD5SIG as u32, libc::TCP_MD5SIG_EXT as 
 
 /// IPV6_2292PKTOPTIONS, the oldest of three ways to say how packets are to be sent: up to 64 KiB for each socket that stay with it.
 const OLD_PACKET_OPTIONS: u32 = 6;
+/// IPV6_FLOWLABEL_MGR. Labels are few, have one bound for the machine, and stay for minutes after their socket.
+const FLOW_LABELS: u32 = 32;
 
 /// TCP_ULP turns a TCP socket into an SMC or TLS one: past Landlock's TCP rules, and a source of kernel bugs. Keys for signed segments
 /// (routers talk so) are memory of the kernel's that nobody counts: hundreds of megabytes in as many sockets as one may open.
@@ -98,10 +100,13 @@ const KEYS: Clause = when(
     deny(libc::EPERM, "keys of TCP segments are kernel memory that nobody counts"),
 );
 const OPTIONS: Clause = when(
-    &[is(1, &[libc::IPPROTO_IPV6 as u32]), is(2, &[OLD_PACKET_OPTIONS])],
+    &[
+        is(1, &[libc::IPPROTO_IPV6 as u32]),
+        is(2, &[OLD_PACKET_OPTIONS, FLOW_LABELS]),
+    ],
     deny(
         libc::EPERM,
-        "these options of packets are kernel memory that nobody counts",
+        "these options of packets are kernel memory that nobody counts, or that is counted once for the machine",
     ),
 );
 

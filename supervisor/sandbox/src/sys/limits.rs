@@ -13,8 +13,10 @@ pub enum Resource {
     Fsize,
     Memlock,
     Msgqueue,
+    Nice,
     Nofile,
     Nproc,
+    Rtprio,
     Sigpending,
 }
 
@@ -29,8 +31,10 @@ impl Resource {
             Self::Fsize => libc::RLIMIT_FSIZE,
             Self::Memlock => libc::RLIMIT_MEMLOCK,
             Self::Msgqueue => libc::RLIMIT_MSGQUEUE,
+            Self::Nice => libc::RLIMIT_NICE,
             Self::Nofile => libc::RLIMIT_NOFILE,
             Self::Nproc => libc::RLIMIT_NPROC,
+            Self::Rtprio => libc::RLIMIT_RTPRIO,
             Self::Sigpending => libc::RLIMIT_SIGPENDING,
         }
     }
