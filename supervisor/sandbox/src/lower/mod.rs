@@ -154,7 +154,7 @@ pub fn lower(
         command: CommandPlan {
             program: terrain.command.program.clone(),
             argv: request.argv,
-            env: request.env,
+            env: base::named(request.env, &identity, policy),
             cwd: terrain.cwd.clone(),
         },
         deadline: policy.max_runtime,
