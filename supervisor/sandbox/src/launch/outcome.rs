@@ -206,7 +206,10 @@ impl LaunchError {
                     .to_owned(),
             ),
             Self::Records(error) => Some(error.help().to_owned()),
-            Self::SyscallTable | Self::Lost | Self::CalledOff | Self::Engine(_) => None,
+            Self::Engine(_) => Some(
+                "`docker info` or `podman info` says whether the engine runs and lets you use it; `--backend native` needs none".to_owned(),
+            ),
+            Self::SyscallTable | Self::Lost | Self::CalledOff => None,
         }
     }
 }
