@@ -50,16 +50,13 @@ impl SelectError {
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Policy { .. } | Self::Settings { .. } => None,
-            Self::Unreadable { error, .. } => Some(
-                match error.kind() {
-                    ErrorKind::NotFound => {
-                        "a path counts from the working directory; `glee-supervisor policy list` shows the profiles that have a name"
-                    }
-                    ErrorKind::PermissionDenied => "it must be readable for you, and so must the directory it is in",
-                    _ => "it must be a plain file, readable for you",
-                }
-                .to_owned(),
+            Self::Unreadable { error, .. } if error.kind() == ErrorKind::NotFound => Some(
+                "a path counts from the working directory; `glee-supervisor policy list` shows the profiles that have a name".to_owned(),
             ),
+            Self::Unreadable { error, .. } if error.kind() == ErrorKind::PermissionDenied => {
+                Some("it must be readable for you, and so must the directory it is in".to_owned())
+            }
+            Self::Unreadable { .. } => Some("it must be a plain file, readable for you".to_owned()),
             Self::OtherName { .. } => Some("rename it, or remove it".to_owned()),
             Self::NoPolicy { .. } => Some("leave `--policy` out for `restricted`, or name a file with a policy".to_owned()),
             Self::Trust(error) => Some(error.help().to_owned()),

@@ -122,12 +122,11 @@ pub(super) fn named(
     let is_a_name = |name: &OsString| name == "USER" || name == "LOGNAME";
     let is_set = |name: &OsString| name.to_str().is_some_and(|name| policy.env.set.contains_key(name));
     env.into_iter()
-        .map(
-            |(name, value)| match identity.from_root && is_a_name(&name) && !is_set(&name) {
-                true => (name, identity.user.clone().into()),
-                false => (name, value),
-            },
-        )
+        .map(|(name, value)| {
+            let foreign = identity.from_root && is_a_name(&name) && !is_set(&name);
+            let value = if foreign { identity.user.clone().into() } else { value };
+            (name, value)
+        })
         .collect()
 }
 
