@@ -81,7 +81,7 @@ fn from_root(source: &Source, root: &Node) -> Result<Policy, PolicyError> {
     for entry in fields(source, root, "", known)? {
         match entry.name {
             "extends" => base = Some(entry.node),
-            "security" => permissions = only(source, entry.node, "security", &["subagent_permissions"])?,
+            "security" => permissions = permissions_in(source, entry.node)?,
             _ => permissions = entry.node,
         }
     }
@@ -139,12 +139,17 @@ fn child<'a>(source: &Source, node: &'a Node, key: &str, name: &str) -> Result<O
     }
 }
 
-fn only<'a>(source: &Source, node: &'a Node, inside: &str, known: Fields) -> Result<&'a Node, PolicyError> {
-    let mut entries = fields(source, node, inside, known)?.into_iter();
-    match entries.next() {
-        Some(entry) => Ok(entry.node),
-        None => Err(At { source, key: inside }.wrong(node, "a mapping with one key")),
-    }
+fn permissions_in<'a>(source: &Source, node: &'a Node) -> Result<&'a Node, PolicyError> {
+    let mut entries = fields(source, node, "security", &["subagent_permissions"])?.into_iter();
+    entries
+        .next()
+        .map(|entry| entry.node)
+        .ok_or_else(|| PolicyError::WrongType {
+            at: place(source, node.line, node.column),
+            key: "security".to_owned(),
+            expected: "a mapping with the key `subagent_permissions`",
+            found: "an empty one".to_owned(),
+        })
 }
 
 fn policy(source: &Source, root: &Node, inside: &str) -> Result<Policy, PolicyError> {
@@ -326,12 +331,12 @@ fn limits(source: &Source, node: &Node, out: &mut LimitRules) -> Result<(), Poli
     const MB: Whole = Whole {
         least: 1,
         most: 1 << 40,
-        range: "a whole number of MiB, at least 1, or `none`",
+        range: "a whole number of MiB between 1 and 1099511627776, or `none`",
     };
     const KB: Whole = Whole {
         least: 1,
         most: 1 << 40,
-        range: "a whole number of KiB, at least 1, or `none`",
+        range: "a whole number of KiB between 1 and 1099511627776, or `none`",
     };
     // The sandbox itself has processes and files open until the command starts.
     const PIDS: Whole = Whole {

@@ -87,7 +87,10 @@ fn keys_may_stand_under_their_full_name() {
         "unknown key `fs`"
     );
     assert!(message("security: {require_approval: true}").starts_with("unknown key `require_approval` in `security`"));
-    assert!(matches!(fails("security: {}"), PolicyError::WrongType { .. }));
+    assert_eq!(
+        message("security: {}"),
+        "`security` must be a mapping with the key `subagent_permissions`, found an empty one"
+    );
 }
 
 #[test]
@@ -312,6 +315,16 @@ fn numbers_that_bound_nothing_are_errors() {
             matches!(error, PolicyError::BadNumber { problem, .. } if problem == expected),
             "{text}: {error:?}"
         );
+    }
+}
+
+#[test]
+fn the_advice_about_a_number_has_both_bounds() {
+    for key in ["memory_mb", "disk_mb", "file_size_mb", "output_kb"] {
+        let most: u64 = 1 << 40;
+        ok(&format!("limits: {{{key}: {most}}}"));
+        let help = fails(&format!("limits: {{{key}: {}}}", most + 1)).help();
+        assert!(help.contains(&format!("between 1 and {most},")), "{key}: {help}");
     }
 }
 

@@ -427,4 +427,36 @@ mod nested {
         assert_ne!(seen.status, 0);
         assert!(seen.stderr.contains("is a mount of its own"), "{}", seen.stderr);
     }
+
+    #[test]
+    fn a_git_directory_of_another_group_is_refused_with_what_to_do() {
+        let at = Place::of(glee_tests::Caller::User);
+        at.host(REPOSITORY);
+        std::os::unix::fs::chown(at.project().join(".git"), None, Some(54_321))
+            .expect("give the directory another group");
+        at.is_refused(
+            &[
+                "run",
+                "--policy",
+                "workspace",
+                "--workspace",
+                "cow",
+                "--",
+                "echo",
+                "ran",
+            ],
+            &[".git/", "chgrp -R", "/.git`", "--workspace worktree"],
+        );
+        let seen = at.seen([
+            "run",
+            "--policy",
+            "workspace",
+            "--workspace",
+            "worktree",
+            "--",
+            "cat",
+            "file",
+        ]);
+        assert_eq!((seen.status, seen.stdout.as_str()), (0, "one\n"), "{}", seen.stderr);
+    }
 }

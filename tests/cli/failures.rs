@@ -31,6 +31,31 @@ claims! {
         }
     }
 
+    fn what_cannot_be_done_is_said_with_what_to_do(at) {
+        at.world.file("@OUT/shut.yml", "extends: restricted\n");
+        at.host("chmod 000 @OUT/shut.yml");
+        let run = |flags: &[&'static str]| [&["run"], flags, &["--", "echo", "ran"]].concat();
+        let mut refused = vec![
+            (run(&["--policy", "@OUT/absent.yml"]), "hint: a path counts from the working directory"),
+            (run(&["--policy", "@OUT"]), "hint: it must be a plain file"),
+            (run(&["--report", "."]), "hint: name a file in it"),
+            (run(&["--key-file", "@OUT/absent"]), "cannot read the key file `@OUT/absent`"),
+            (run(&["--project", "@OUT/absent"]), "hint: `--project` takes a directory"),
+        ];
+        if at.world.caller() == Caller::User {
+            refused.push((run(&["--policy", "@OUT/shut.yml"]), "hint: it must be readable for you"));
+        }
+        for (call, hint) in refused {
+            at.is_refused(&call, &[hint]);
+        }
+        let seen = at.call(run(&["--backend", "docker"])).env("DOCKER_HOST", "unix:///nowhere").go();
+        assert_eq!(seen.code(), Some(125));
+        assert!(seen.err().contains("hint: `docker info`"), "{}", seen.err());
+        let script = "mkdir gone; cd gone; rmdir ../gone; exec @BIN run -- echo ran 2>&1 || echo $?";
+        let said = at.host(&format!("({script}) || true"));
+        assert!(said.contains("cannot find the working directory") && said.contains("hint: it was removed"), "{said}");
+    }
+
     fn in_a_namespace_with_too_few_ids_it_is_said_so(at) {
         let run = ["run", "--policy", "restricted", "--", "echo", "started"];
         let seen = at.call(run).through(["unshare", "--user", "--map-root-user"]).go();

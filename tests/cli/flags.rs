@@ -154,6 +154,20 @@ claims! {
         assert_eq!((seen.code(), seen.out().as_str(), seen.err().as_str()), (Some(0), "from outside,a value,\n", ""));
     }
 
+    fn the_user_by_name_is_the_sandboxs_own(at) {
+        let call = |flags: &[&str], policy: &str| {
+            let script = "echo $USER $LOGNAME; id -un";
+            let call = [&["run", "--policy", policy], flags, &["--", "sh", "-c", script]].concat();
+            let name = at.world.caller().name();
+            at.call(call).env("USER", name).env("LOGNAME", name).go().out()
+        };
+        let said = call(&[], "workspace");
+        let lines: Vec<&str> = said.lines().collect();
+        assert_eq!(lines[0], format!("{0} {0}", lines[1]));
+        assert!(call(&["--env", "USER=root", "--env", "LOGNAME=ada"], "workspace").starts_with("root ada\n"));
+        assert_eq!(call(&[], "inherit").lines().next(), Some(format!("{0} {0}", at.world.caller().name()).as_str()));
+    }
+
     fn env_passes_term_for_full_screen_programs(at) {
         let script = "echo $TERM; tput bold | od -An -c";
         let call = ["run", "--policy", "workspace", "--env", "TERM", "--", "sh", "-c", script];

@@ -120,6 +120,11 @@ mod limits {
                 "extends: restricted\nisolation: landlock\nlimits: {pids: 20}\n",
                 "limits.pids: 20",
             ),
+            (
+                "isolation: landlock\nfs: {write: ['.']}\nlimits: {disk_mb: 1}\n",
+                "limits.disk_mb: 1",
+            ),
+            ("mode: inherit\nlimits: {disk_mb: 1}\n", "limits.disk_mb: 1"),
         ] {
             at.world.file("@OUT/p.yml", text);
             at.is_refused(
@@ -131,6 +136,22 @@ mod limits {
             "@OUT/p.yml",
             "extends: restricted\nlimits: {cpus: 4096, pids: 20, memory_mb: 64}\n",
         );
+        let seen = at.run("@OUT/p.yml", "echo ran");
+        assert_eq!((seen.status, seen.stdout.as_str()), (0, "ran\n"), "{}", seen.stderr);
+    }
+
+    #[test]
+    fn a_size_of_the_built_in_profile_is_not_said_to_be_enforced_where_nothing_is_private() {
+        let at = Place::of(glee_tests::Caller::User);
+        at.world
+            .file("@OUT/p.yml", "extends: restricted\nisolation: landlock\n");
+        let seen = at.seen(["policy", "plan", "@OUT/p.yml", "--json"]);
+        let plan: serde_json::Value = serde_json::from_str(&seen.stdout).expect("the plan is JSON");
+        let rows = plan["ledger"].as_array().expect("a ledger");
+        let row = rows.iter().find(|row| row["clause"] == "limits.disk_mb: 2048");
+        let row = row.expect("the limit is in the ledger");
+        assert_eq!(row["enforced_by"], serde_json::json!([]));
+        assert_eq!(row["note"], "nothing is private: not bounded");
         let seen = at.run("@OUT/p.yml", "echo ran");
         assert_eq!((seen.status, seen.stdout.as_str()), (0, "ran\n"), "{}", seen.stderr);
     }

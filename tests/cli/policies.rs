@@ -178,6 +178,19 @@ claims! {
         assert_eq!(at.host("ls"), "");
     }
 
+    fn what_could_be_taken_for_the_configuration_is_not_passed_over(at) {
+        let words = ["is not read", "`.glee/config.yml`", "hint: rename it"];
+        for name in ["config", "config.json", "config.yaml"] {
+            at.host("rm -rf .glee");
+            at.world.file(&format!("@PROJECT/.glee/{name}"), "security: {subagent_permissions: {network: false}}\n");
+            at.is_refused(&["run", "--", "echo", "ran"], &words);
+        }
+        at.host("rm -rf .glee; mkdir .glee; ln -s nowhere .glee/config.yml");
+        at.is_refused(&["run", "--", "echo", "ran"], &["cannot read policy `@PROJECT/.glee/config.yml`", "leads nowhere"]);
+        at.host("rm .glee/config.yml; mkdir .glee/config");
+        assert_eq!(at.seen(["run", "--", "echo", "ran"]).whole(), (0, "ran\n", ""));
+    }
+
     fn doctor_finds_this_machine_able_to_sandbox(at) {
         let seen = at.seen(["doctor"]);
         assert_eq!((seen.status, seen.stderr.as_str()), (0, ""), "{}", seen.stdout);
@@ -211,4 +224,24 @@ claims! {
             assert_eq!((seen.status, seen.stdout.as_str()), (0, "covered\n"), "{access}: {}", seen.stderr);
         }
     }
+}
+
+/// Root can look into everything.
+#[test]
+fn profiles_that_cannot_be_looked_for_are_said_so() {
+    let at = crate::support::Place::of(glee_tests::Caller::User);
+    at.world
+        .file("@PROJECT/.glee/policies/build.yml", "extends: restricted\n");
+    at.host("chmod 000 .glee/policies");
+    let place = at.world.fill("@PROJECT/.glee/policies");
+    at.is_refused(
+        &["run", "--policy", "build", "--", "echo", "ran"],
+        &[&place, "Permission denied", "readable for you"],
+    );
+    let listed = at.seen(["policy", "list"]);
+    assert_eq!(listed.status, 0);
+    let warned = format!("cannot look for profiles in `{place}`: Permission denied");
+    assert!(listed.stderr.contains(&warned), "{}", listed.stderr);
+    at.host("chmod 700 .glee/policies");
+    assert_eq!(at.seen(["policy", "list"]).stderr, "");
 }

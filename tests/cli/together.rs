@@ -73,4 +73,20 @@ claims! {
         assert_eq!(seen.status, 0, "{}", seen.stderr);
         assert!(["nested\n", "status 125\n"].contains(&seen.stdout.as_str()), "{}", seen.stdout);
     }
+
+    fn what_another_run_holds_in_the_project_is_not_a_change_of_a_copy(at) {
+        at.host("git init -q .; mkdir sub; echo a > a");
+        let wait = "n=0; until [ -e stop ] || [ $n -gt 400 ]; do sleep 0.05; n=$((n+1)); done";
+        let long = at.shell("workspace", &format!("echo up; {wait}")).spawn();
+        assert!(long.wait_for("up"), "the long run did not start");
+        let copy = ["--policy", "workspace", "--workspace", "cow", "--", "sh", "-euc", "echo c > c; rm -r sub; mkdir sub"];
+        let (seen, report) = at.reported(&copy);
+        at.host("touch stop");
+        assert_eq!(told(&long.finish()), 0);
+        assert_eq!(seen.status, 0, "{}", seen.stderr);
+        let listed = at.seen(["runs", "diff", "latest", "--names"]);
+        let workspace = &report["workspace"];
+        let counts = ["created", "changed", "deleted"].map(|key| workspace[key].as_u64());
+        assert_eq!(counts, [Some(1), Some(0), Some(0)], "{}", listed.stdout);
+    }
 }

@@ -41,7 +41,15 @@ pub(crate) fn policy(command: PolicyCommand, project: Option<PathBuf>) -> i32 {
 }
 
 fn list(project: Option<&Path>, json: bool) -> Result<i32, Refusal> {
-    let listed = catalog::list(&Scene::find(project)?);
+    let scene = Scene::find(project)?;
+    let listed = catalog::list(&scene);
+    for (dir, error) in catalog::closed(&scene) {
+        let message = format!("cannot look for profiles in `{}`: {error}", dir.display());
+        print::warning(
+            &message,
+            Some("it must be readable for you; what is in it is not known by name"),
+        );
+    }
     if json {
         return Ok(print::json(&listed, 0));
     }

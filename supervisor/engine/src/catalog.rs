@@ -78,6 +78,12 @@ pub fn list(scene: &Scene) -> Vec<Listed> {
     listed
 }
 
+/// The directories of profiles that cannot be looked through, and why.
+#[must_use]
+pub fn closed(scene: &Scene) -> Vec<(PathBuf, std::io::Error)> {
+    Profiles::new(&scene.project).closed()
+}
+
 fn source(file: &Path) -> Source {
     Source::File(file.to_string_lossy().into())
 }

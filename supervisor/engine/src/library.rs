@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
@@ -48,8 +48,13 @@ impl Profiles {
         let user = self.user.iter().map(|dir| (dir.join(&file), Owner::User));
         let places: Vec<_> = user.chain([(self.project.join(&file), Owner::Project)]).collect();
         let regular = places.iter().find(|(path, _)| path.is_file());
-        // What is there and cannot be read is an answer, too.
-        let other = || places.iter().find(|(path, _)| path.symlink_metadata().is_ok());
+        // What is there and cannot be read is an answer, too; so is what cannot be looked for.
+        let other = || {
+            places.iter().find(|(path, _)| match path.symlink_metadata() {
+                Ok(_) => true,
+                Err(error) => error.kind() == ErrorKind::PermissionDenied,
+            })
+        };
         regular.or_else(other).cloned()
     }
 
@@ -64,6 +69,16 @@ impl Profiles {
     #[must_use]
     pub fn used(&self) -> BTreeMap<PathBuf, String> {
         self.read.borrow().clone()
+    }
+
+    /// The directories that are there and cannot be looked through.
+    #[must_use]
+    pub fn closed(&self) -> Vec<(PathBuf, std::io::Error)> {
+        let dirs = self.user.iter().chain([&self.project]);
+        let closed = dirs.filter_map(|dir| Some((dir.clone(), fs::read_dir(dir).err()?)));
+        closed
+            .filter(|(_, error)| error.kind() == ErrorKind::PermissionDenied)
+            .collect()
     }
 
     /// Every profile found, by name: (name, file, owner).

@@ -29,6 +29,17 @@ pub enum SceneError {
     NotADirectory(PathBuf),
 }
 
+impl SceneError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::NoCwd(_) => "it was removed, or cannot be reached: change to a directory that is there",
+            Self::NotADirectory(_) => "`--project` takes a directory that is there",
+        }
+    }
+}
+
 impl Scene {
     /// The given project, else the nearest directory above that has `.glee/`, else the working directory.
     pub fn find(given: Option<&Path>) -> Result<Self, SceneError> {

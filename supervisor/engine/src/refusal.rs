@@ -101,13 +101,9 @@ impl Refusal {
             Self::Container(error) => error.help(),
             Self::Key(error) => Some(error.help().to_owned()),
             Self::Layer(error) => error.help(),
-            Self::Select(SelectError::Trust(error)) => Some(error.help().to_owned()),
-            Self::Scene(_)
-            | Self::Select(_)
-            | Self::Command(_)
-            | Self::Survey(_)
-            | Self::Egress(_)
-            | Self::NoCommand => None,
+            Self::Select(error) => error.help(),
+            Self::Scene(error) => Some(error.help().to_owned()),
+            Self::Command(_) | Self::Survey(_) | Self::Egress(_) | Self::NoCommand => None,
             Self::OwnState(error) => Some(error.help().to_owned()),
             Self::Stage(error) => Some(error.help().to_owned()),
             Self::Audit(error) => Some(error.help().to_owned()),

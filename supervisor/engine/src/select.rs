@@ -3,6 +3,7 @@
 //! INVARIANT: text that lies in the project widens nothing beyond `restricted` unless the user trusts it as it is now, or names that very
 //! file on the command line.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use glee_policy::exceeds::Excess;
@@ -21,6 +22,9 @@ use crate::trust::{self, Files, Standing, TrustError};
 /// The configuration of a project.
 pub const CONFIG: &str = ".glee/config.yml";
 
+/// Names that somebody could take for the configuration's.
+const OTHERS: [&str; 3] = ["config.yaml", "config.json", "config"];
+
 #[derive(Debug, thiserror::Error)]
 pub enum SelectError {
     #[error("{}", .error.render(.text.as_deref()))]
@@ -38,6 +42,26 @@ pub enum SelectError {
     NoPolicy { path: PathBuf },
     #[error(transparent)]
     Trust(#[from] TrustError),
+}
+
+impl SelectError {
+    /// What the user can do about it; a fault in a file says so itself.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::Policy { .. } | Self::Settings { .. } => None,
+            Self::Unreadable { error, .. } if error.kind() == ErrorKind::NotFound => Some(
+                "a path counts from the working directory; `glee-supervisor policy list` shows the profiles that have a name".to_owned(),
+            ),
+            Self::Unreadable { error, .. } if error.kind() == ErrorKind::PermissionDenied => {
+                Some("it must be readable for you, and so must the directory it is in".to_owned())
+            }
+            Self::Unreadable { .. } => Some("it must be a plain file, readable for you".to_owned()),
+            Self::OtherName { .. } => Some("rename it, or remove it".to_owned()),
+            Self::NoPolicy { .. } => Some("leave `--policy` out for `restricted`, or name a file with a policy".to_owned()),
+            Self::Trust(error) => Some(error.help().to_owned()),
+        }
+    }
 }
 
 impl From<PolicyError> for SelectError {
@@ -97,16 +121,8 @@ pub fn project_policy(scene: &Scene) -> Result<Option<ProjectPolicy>, SelectErro
     let file = scene.project.join(CONFIG);
     let bytes = match read_own(&scene.project, &file) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let other = file.with_extension("yaml");
-            // A rule that somebody believes to hold must not be passed over in silence.
-            return if other.exists() {
-                Err(SelectError::OtherName { path: other })
-            } else {
-                Ok(None)
-            };
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound => return not_there(file),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(None),
         Err(error) => return Err(SelectError::Unreadable { path: file, error }),
     };
     let source = Source::File(file.to_string_lossy().into());
@@ -116,6 +132,22 @@ pub fn project_policy(scene: &Scene) -> Result<Option<ProjectPolicy>, SelectErro
         return Ok(None);
     };
     from_project(scene, policy, file, &bytes).map(Some)
+}
+
+/// A rule that somebody believes to hold must not be passed over in silence.
+fn not_there(file: PathBuf) -> Result<Option<ProjectPolicy>, SelectError> {
+    if file.is_symlink() {
+        let error = std::io::Error::other("a link that leads nowhere");
+        return Err(SelectError::Unreadable { path: file, error });
+    }
+    let others = OTHERS.map(|name| file.with_file_name(name));
+    let found = others
+        .into_iter()
+        .find(|path| path.symlink_metadata().is_ok_and(|meta| !meta.is_dir()));
+    match found {
+        Some(path) => Err(SelectError::OtherName { path }),
+        None => Ok(None),
+    }
 }
 
 pub(crate) fn from_project(

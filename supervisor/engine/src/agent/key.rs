@@ -92,6 +92,15 @@ pub fn find(file: Option<&Path>, command: Option<&[String]>, variables: &[String
     }
 }
 
+/// Refuses a file that is not there.
+pub fn is_there(path: &Path) -> Result<(), KeyError> {
+    let found = fs::metadata(path).map_err(|error| KeyError::File {
+        path: path.to_owned(),
+        error,
+    });
+    found.map(|_| ())
+}
+
 fn key(text: &str, source_name: impl Fn() -> String) -> Result<Key, KeyError> {
     Key::new(text).ok_or_else(|| KeyError::NoKey {
         source_name: source_name(),

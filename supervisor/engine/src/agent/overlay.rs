@@ -91,6 +91,10 @@ pub fn lay(
 ) -> Result<Option<Overlay>, KeyError> {
     let contained = policy.mode == Mode::Restricted && policy.isolation == Isolation::Namespaces;
     let Some(profile) = profile::called(&command.program).filter(|_| contained) else {
+        // Nobody reads it here. Who named one that is not there should know.
+        if let Some(path) = key_file {
+            key::is_there(path)?;
+        }
         return Ok(None);
     };
     let origin = Origin {

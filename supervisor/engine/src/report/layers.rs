@@ -33,7 +33,8 @@ const NOT_IN_INHERIT: &[&str] = &[
 
 const NOT_IN_LANDLOCK: &[&str] = &[
     "names, sizes and times of files outside what is granted stay visible",
-    "no private HOME, /tmp or /dev/shm",
+    "no private HOME, /tmp or /dev/shm: the host's own, not to be written without a grant, and `limits.disk_mb` bounds nothing",
+    "no /etc/passwd of the sandbox's own",
     "no process namespace: other processes of the user are visible, and ending the tree is best effort",
     "nothing protects .git/hooks and its kin inside writable trees",
     "permissions, owners, times and attributes of files outside are protected by their owners only",

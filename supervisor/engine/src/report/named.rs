@@ -62,6 +62,7 @@ impl DestinationError {
             }
             Self::Special { .. } => "a command may have made it: remove it, or name another file".to_owned(),
             Self::NoReader { .. } => "start its reader first".to_owned(),
+            Self::Io { error, .. } if error.kind() == io::ErrorKind::IsADirectory => "name a file in it".to_owned(),
             Self::Io { .. } => "the directory must exist and be writable for you".to_owned(),
         }
     }

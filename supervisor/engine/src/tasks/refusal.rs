@@ -126,7 +126,7 @@ impl Refusal {
             Self::Store(StoreError::Database(error)) => Some(error.help().into()),
             Self::Store(_) => None,
             Self::Worker(_) | Self::Files(_) => Some("check the permissions of the state directory".into()),
-            Self::Scene(_) => None,
+            Self::Scene(error) => Some(error.help().into()),
         }
     }
 

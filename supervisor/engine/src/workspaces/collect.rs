@@ -12,6 +12,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use glee_sandbox::launch::placeholder_at;
 use glee_sandbox::sys::dir::{self, Facts, FileKind, Listing};
 use glee_sandbox::sys::path;
 use glee_sandbox::workspace::Layer;
@@ -270,6 +271,10 @@ impl Collector<'_> {
 
     /// A name of the project, and everything below it, is not in the copy.
     fn gone(&mut self, lower: BorrowedFd<'_>, name: &OsStr, inside: &Path, depth: usize) {
+        // Of another run that works in the project itself. Whoever tidied the copy took it for its own; nobody's work is gone.
+        if placeholder_at(lower, name).is_some() {
+            return;
+        }
         let was = match look(lower, name) {
             Ok(Some(was)) => was,
             // Gone from the project as well.

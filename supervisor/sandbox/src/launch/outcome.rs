@@ -182,6 +182,14 @@ impl LaunchError {
                 "run it outside of that namespace (`unshare -r`, a container), or in one that keeps your own id (`unshare -c`)".to_owned(),
             ),
             Self::Step { step, detail, error } => advice(step, detail, error),
+            // In a copy a name can be made only for an owner and a group that the sandbox has.
+            Self::Unprotected { path, error } if error.raw_os_error() == Some(libc::EOVERFLOW) => {
+                let dir = path.parent().unwrap_or(path).display();
+                Some(format!(
+                    "the directory belongs to a user or group that the sandbox does not have, so that a copy of it cannot be written: \
+                     make it your own (`chgrp -R \"$(id -g)\" {dir}`), or use `--workspace worktree`"
+                ))
+            }
             Self::Unprotected { error, .. } => {
                 let closed = "the directory must be writable for you, or name it under `unprotect:` in the policy";
                 Some(scarce(error).unwrap_or(closed).to_owned())
@@ -198,7 +206,10 @@ impl LaunchError {
                     .to_owned(),
             ),
             Self::Records(error) => Some(error.help().to_owned()),
-            Self::SyscallTable | Self::Lost | Self::CalledOff | Self::Engine(_) => None,
+            Self::Engine(_) => Some(
+                "`docker info` or `podman info` says whether the engine runs and lets you use it; `--backend native` needs none".to_owned(),
+            ),
+            Self::SyscallTable | Self::Lost | Self::CalledOff => None,
         }
     }
 }

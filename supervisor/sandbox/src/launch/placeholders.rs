@@ -236,13 +236,19 @@ pub(crate) fn look(path: &Path) -> Found {
 pub(crate) fn is_placeholder(path: &Path) -> Option<PlaceholderKind> {
     let (dir, name) = (path.parent()?, path.file_name()?);
     let dir = path::open_dir_exact(dir).ok()?;
+    placeholder_at(dir.as_fd(), name)
+}
+
+/// The same for a name in an open directory.
+#[must_use]
+pub fn placeholder_at(dir: BorrowedFd<'_>, name: &OsStr) -> Option<PlaceholderKind> {
     let kind = kind_for(name);
-    if is_ours(dir.as_fd(), name, kind) {
+    if is_ours(dir, name, kind) {
         return Some(kind);
     }
     // An included file of git's configuration may have any name; an empty one is somebody's own.
-    let included = path::lstat_at(dir.as_fd(), name).is_ok_and(is_held)
-        && path::read_small_at(dir.as_fd(), name).is_ok_and(|found| found == GIT_CONFIG.as_bytes());
+    let included = path::lstat_at(dir, name).is_ok_and(is_held)
+        && path::read_small_at(dir, name).is_ok_and(|found| found == GIT_CONFIG.as_bytes());
     included.then_some(PlaceholderKind::GitConfig)
 }
 

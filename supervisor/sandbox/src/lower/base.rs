@@ -1,6 +1,9 @@
 //! What every sandbox has: the system's programs, a little of `/etc`, `/proc`, `/dev`, and private places.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+use glee_policy::ResolvedPolicy;
 
 use crate::plan::{Access, Identity, Kind, MadeFile, MountStep};
 use crate::survey::{Entry, Terrain};
@@ -108,6 +111,23 @@ pub(super) fn accounts(identity: &Identity, home: &Path) -> Vec<MountStep> {
         contents: text.into_bytes(),
     };
     vec![file("/etc/passwd", passwd), file("/etc/group", group)]
+}
+
+/// Root's own name is not that of the user it becomes. What somebody set is what they said.
+pub(super) fn named(
+    env: Vec<(OsString, OsString)>,
+    identity: &Identity,
+    policy: &ResolvedPolicy,
+) -> Vec<(OsString, OsString)> {
+    let is_a_name = |name: &OsString| name == "USER" || name == "LOGNAME";
+    let is_set = |name: &OsString| name.to_str().is_some_and(|name| policy.env.set.contains_key(name));
+    env.into_iter()
+        .map(|(name, value)| {
+            let foreign = identity.from_root && is_a_name(&name) && !is_set(&name);
+            let value = if foreign { identity.user.clone().into() } else { value };
+            (name, value)
+        })
+        .collect()
 }
 
 /// Places that exist for this run only, besides HOME.

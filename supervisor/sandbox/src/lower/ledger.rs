@@ -160,6 +160,17 @@ impl Ledger<'_> {
             }
             Containment::Landlock | Containment::Inherit => (&["cgroup"], None),
         };
+        let disk: (&[&'static str], _) = match (plan.containment, plan.workspace) {
+            (Containment::Landlock | Containment::Inherit, _) => (&[], "nothing is private: not bounded"),
+            (Containment::Namespaces, Workspace::Cow) => (
+                &["size of the private space"],
+                "HOME, /tmp, /var/tmp and /dev/shm together, and as much again for the copy",
+            ),
+            (Containment::Namespaces, Workspace::Shared | Workspace::Worktree) => (
+                &["size of the private space"],
+                "HOME, /tmp, /var/tmp and /dev/shm together",
+            ),
+        };
         let rows: [(&str, &[&'static str], Option<&str>); 7] = [
             (
                 "memory_mb",
@@ -174,14 +185,7 @@ impl Ledger<'_> {
             ),
             ("open_files", &["RLIMIT_NOFILE"], None),
             ("file_size_mb", &["RLIMIT_FSIZE"], None),
-            (
-                "disk_mb",
-                &["size of the private space"],
-                Some(match plan.workspace {
-                    Workspace::Cow => "HOME, /tmp, /var/tmp and /dev/shm together, and as much again for the copy",
-                    Workspace::Shared | Workspace::Worktree => "HOME, /tmp, /var/tmp and /dev/shm together",
-                }),
-            ),
+            ("disk_mb", disk.0, Some(disk.1)),
             (
                 "output_kb",
                 &["capture"],

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use glee_policy::resolved::{Isolation, Mode, Network};
-use glee_policy::{ResolvedPolicy, Source};
+use glee_policy::{Origin, ResolvedPolicy, Source};
 
 pub(crate) use trees::idmap;
 
@@ -106,6 +106,7 @@ pub fn lower(
 ) -> Result<SandboxPlan, LowerError> {
     let containment = containment(policy, kernel)?;
     check_workspace(request.workspace, containment)?;
+    check_disk(policy, containment)?;
     grants::check(policy, terrain, containment)?;
     deny::check(policy, terrain, containment)?;
     let identity = identity(terrain, containment);
@@ -153,7 +154,7 @@ pub fn lower(
         command: CommandPlan {
             program: terrain.command.program.clone(),
             argv: request.argv,
-            env: request.env,
+            env: base::named(request.env, &identity, policy),
             cwd: terrain.cwd.clone(),
         },
         deadline: policy.max_runtime,
@@ -175,13 +176,7 @@ pub fn lower(
 /// counted per user namespace where there is one. Those of the built-in profiles are given where they can be had.
 fn insisted(policy: &ResolvedPolicy, containment: Containment) -> Vec<Insisted> {
     let limits = &policy.limits;
-    let written = |name: &str| {
-        let origin = policy.origins.get(&format!("limits.{name}"));
-        origin.filter(|origin| match origin.source {
-            Source::Builtin(_) => false,
-            Source::File(_) | Source::Flag(_) => true,
-        })
-    };
+    let written = |name: &str| written(policy, name);
     let insisted = |name: &str, limit, value: String| {
         Some(Insisted {
             limit,
@@ -199,6 +194,34 @@ fn insisted(policy: &ResolvedPolicy, containment: Containment) -> Vec<Insisted> 
     let pids = limits.pids.filter(|_| containment != Containment::Namespaces);
     let pids = pids.and_then(|most| insisted("pids", cgroup::Controller::Pids, most.to_string()));
     cpus.into_iter().chain(pids).collect()
+}
+
+/// Where a limit stands, if a person or a project wrote it.
+fn written<'a>(policy: &'a ResolvedPolicy, name: &str) -> Option<&'a Origin> {
+    let origin = policy.origins.get(&format!("limits.{name}"));
+    origin.filter(|origin| match origin.source {
+        Source::Builtin(_) => false,
+        Source::File(_) | Source::Flag(_) => true,
+    })
+}
+
+/// Only what is private has a size, and without namespaces nothing is.
+fn check_disk(policy: &ResolvedPolicy, containment: Containment) -> Result<(), LowerError> {
+    let reason = match containment {
+        Containment::Namespaces => return Ok(()),
+        Containment::Landlock => "`isolation: landlock` has no private space whose size could be bounded",
+        Containment::Inherit => "`mode: inherit` has no private space whose size could be bounded",
+    };
+    let (Some(most), Some(origin)) = (policy.limits.disk_mb, written(policy, "disk_mb")) else {
+        return Ok(());
+    };
+    let help = "leave it out (`file_size_mb` bounds each file), or use `isolation: namespaces`";
+    Err(LowerError::new(
+        &format!("limits.disk_mb: {most}"),
+        origin,
+        reason,
+        help,
+    ))
 }
 
 fn machine_millis() -> u64 {
