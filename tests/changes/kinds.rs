@@ -22,6 +22,16 @@ claims! {
         ran.is_exact();
     }
 
+    // It is hidden from the command, and the supervisor writes in it meanwhile.
+    fn the_state_of_this_program_is_not_listed(at) {
+        let new = at.world.path("@STATE/new").display().to_string();
+        for _ in 0..2 {
+            let ran = at.run_with(&["--write", "@STATE"], "echo 1 > @STATE/new; ! ls -A @STATE/glee").left();
+            assert!(ran.told.keys().all(|path| path == new.as_bytes()), "{:?}", ran.told);
+            assert_eq!(ran.told.len(), 1);
+        }
+    }
+
     fn what_comes_and_goes_within_a_run_is_not_listed(at) {
         at.given("echo 1 > f");
         let ran = at.run("echo x > t; rm t; mkdir -p d/e; echo x > d/e/f; rm -r d").left();
