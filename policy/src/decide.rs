@@ -7,6 +7,7 @@ use std::path::{Component, Path};
 use crate::env::EnvFate;
 use crate::glob::Glob;
 use crate::grants::Cover;
+use crate::injection;
 use crate::names::NamePattern;
 use crate::origin::Origin;
 use crate::resolved::{Deny, DenyTarget, FsAccess, HostPath, Network, ResolvedPolicy};
@@ -105,8 +106,9 @@ impl ResolvedPolicy {
     }
 
     fn decide_env(&self, name: &str) -> Verdict {
-        if crate::injection::is_injection(name.as_bytes()) {
-            return Verdict::new(false, "makes programs load or run code, and never passes".into(), None);
+        if injection::is_injection(name.as_bytes()) {
+            let reason = injection::reason(name.as_bytes());
+            return Verdict::new(false, format!("{reason}, and never passes"), None);
         }
         match self.env.fate(name.as_bytes()) {
             EnvFate::Set(_) => Verdict::new(

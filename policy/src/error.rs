@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use crate::glob::GlobProblem;
+use crate::injection::reason;
 use crate::names::NameProblem;
 use crate::origin::{Origin, Source};
 pub use crate::path_problem::PathProblem;
@@ -134,9 +135,10 @@ pub enum PolicyError {
     )]
     BadEnvValue { at: Origin, key: String, name: String },
     #[error(
-        "`{}`: `{}` makes programs load or run code, and never passes",
+        "`{}`: `{}` {}, and never passes",
         shown(key),
-        shown(name)
+        shown(name),
+        reason(name.as_bytes())
     )]
     InjectionName { at: Origin, key: String, name: String },
     #[error("`{}`: `{}` {problem}", shown(key), shown(value))]

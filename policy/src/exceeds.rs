@@ -13,6 +13,7 @@ use crate::names::NamePattern;
 use crate::narrow::narrow;
 use crate::origin::{Origin, Source};
 use crate::resolved::{DenyTarget, FsAccess, Mode, ModelAccess, ResolvedPolicy};
+use crate::value::minutes;
 
 /// One thing asked for that the base does not give.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -197,10 +198,10 @@ impl Found<'_> {
             self.word("mode", asked.mode.word(), base.mode.word());
         }
         if both.max_runtime != asked.max_runtime {
-            let says = Some(minutes(base.max_runtime));
+            let says = Some(runtime(base.max_runtime));
             self.keyed(
                 "max_runtime_mins",
-                format!("max_runtime_mins {}", minutes(asked.max_runtime)),
+                format!("max_runtime_mins {}", runtime(asked.max_runtime)),
                 says,
             );
         }
@@ -264,11 +265,8 @@ fn optional(text: &Option<String>) -> &str {
     text.as_deref().unwrap_or("null")
 }
 
-fn minutes(time: Option<Duration>) -> String {
-    time.map_or_else(
-        || "none".into(),
-        |time| format!("{}", time.as_millis() as f64 / 60_000.0),
-    )
+fn runtime(time: Option<Duration>) -> String {
+    time.map_or_else(|| "none".into(), minutes)
 }
 
 fn bound(name: &str, value: Option<u64>) -> String {

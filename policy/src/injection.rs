@@ -1,4 +1,4 @@
-//! Environment variables that make a loader, an interpreter or a tool load or run something.
+//! Environment variables that make a loader, an interpreter or a tool load or run something, or lend the caller's keys.
 //!
 //! Pure data. They never pass into a sandbox, even where a policy allows them, and no policy and no flag may set them.
 //! Sources: glibc's `unsecvars.h`, sudo's list of bad variables, KERNEL-FACTS 7, and the manuals of the tools named.
@@ -257,7 +257,7 @@ fn prefixes() -> impl Iterator<Item = &'static str> {
     PREFIXES.iter().chain(tools::PREFIXES).copied()
 }
 
-/// Does a variable of this name make programs load or run code?
+/// Does a variable of this name make programs load or run code, or lend the caller's keys?
 #[must_use]
 pub fn is_injection(name: &[u8]) -> bool {
     KNOWN.contains(name)
@@ -270,6 +270,15 @@ pub fn is_injection(name: &[u8]) -> bool {
         || PAIRS
             .iter()
             .any(|(start, end)| name.starts_with(start.as_bytes()) && name.ends_with(end.as_bytes()))
+}
+
+/// Why such a variable never passes.
+#[must_use]
+pub fn reason(name: &[u8]) -> &'static str {
+    match name {
+        b"SSH_AUTH_SOCK" => "leads to the SSH agent, which signs with the caller's keys",
+        _ => "makes programs load or run code",
+    }
 }
 
 /// Could only such variables match a pattern with this prefix?

@@ -82,6 +82,10 @@ fn injection_names_and_nonsense_are_refused_and_nothing_changes() {
             "LD_*",
             "`--env`: `LD_*` makes programs load or run code, and never passes",
         ),
+        (
+            "SSH_AUTH_SOCK",
+            "`--env`: `SSH_AUTH_SOCK` leads to the SSH agent, which signs with the caller's keys, and never passes",
+        ),
         ("=x", "`--env`: `` is not a name of an environment variable"),
         ("LC_*=x", "`--env`: `LC_*` has a `*` where none may stand"),
         ("*", "`--env`: `*` has a `*` where none may stand"),

@@ -22,6 +22,16 @@ claims! {
         ran.is_exact();
     }
 
+    // It is hidden from the command, and the supervisor writes in it meanwhile.
+    fn the_state_of_this_program_is_not_listed(at) {
+        at.run("true").left();
+        let state = at.world.root().join("state").display().to_string();
+        let script = format!("echo 1 > {state}/new; ! ls {state}/glee");
+        let told = at.run_with(&["--write", &state], &script).left().told;
+        let row = ("created".to_owned(), "file".to_owned());
+        assert_eq!(told, [(format!("{state}/new").into_bytes(), row)].into());
+    }
+
     fn what_comes_and_goes_within_a_run_is_not_listed(at) {
         at.given("echo 1 > f");
         let ran = at.run("echo x > t; rm t; mkdir -p d/e; echo x > d/e/f; rm -r d").left();

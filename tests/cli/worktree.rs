@@ -74,6 +74,22 @@ claims! {
         assert_eq!(left(at), NOTHING, "what its owner emptied is gone with the next start");
     }
 
+    // The repository is shown beside the worktree, under a name that is nowhere afterwards.
+    fn what_changed_in_the_repository_is_told_where_it_is(at) {
+        at.host(REPOSITORY);
+        let (seen, report) = worktree(at, "workspace", "for n in $(seq 300); do echo $n > dir/$n; done; git add -A; git commit -q -m many; git gc -q --prune=now || true");
+        assert_eq!(seen.status, 0, "{}", seen.stderr);
+        let rows = report["changed_files"].as_array().expect("a list");
+        let paths: Vec<&str> = rows.iter().filter_map(|row| row["path"].as_str()).collect();
+        let odd: Vec<&&str> = paths.iter().filter(|path| path.starts_with('/') || path.starts_with(".git/objects/")
+            && !path.starts_with(".git/objects/info")).collect();
+        assert_eq!((odd, rows.len() >= 300), (Vec::<&&str>::new(), true), "{paths:?}");
+        let branch = format!(".git/refs/heads/{}", report["workspace"]["branch"].as_str().expect("a branch"));
+        let of_git = |path: &&str| *path == branch || *path == ".git/packed-refs";
+        assert!(paths.iter().any(of_git) && paths.contains(&"dir/300"), "{paths:?}");
+        assert!(report["changes"]["git_objects"].as_u64() > Some(2), "{}", report["changes"]);
+    }
+
     fn a_change_in_no_commit_is_kept(at) {
         at.host(REPOSITORY);
         for script in ["echo two > file", "echo new > new", "rm file", "git checkout -q --detach; git commit -q --allow-empty -m x", "git checkout -q -b other; git commit -q --allow-empty -m x"] {

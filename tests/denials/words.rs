@@ -120,7 +120,7 @@ pub(crate) fn limits(caller: Caller) {
     let (outcome, report) = reported(&world, run);
     assert_eq!(outcome.code(), Some(124), "{}", outcome.describe());
     let [rule, hint, ..] = words(row(&report, "limit", "max_runtime_mins"));
-    assert_eq!((rule, hint), ("max_runtime_mins: 0.01 (--timeout)", "--timeout 600ms"));
+    assert_eq!((rule, hint), ("max_runtime_mins: 0.005 (--timeout)", "--timeout 600ms"));
 }
 
 pub(crate) fn full(caller: Caller) {

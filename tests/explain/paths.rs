@@ -54,6 +54,7 @@ const SYSTEM: &[&str] = &[
     "/dev/shm/x",
     "/dev/missing",
     "/dev/pts",
+    "/dev/pts/new",
     "/dev/ptmx",
     "/proc",
     "/proc/meminfo",

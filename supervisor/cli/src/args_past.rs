@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use clap::Subcommand;
 use glee_engine::audit::Hash;
+use glee_engine::clock::Moment;
 use glee_engine::report::rfc3339;
 
 use crate::args::duration;
@@ -167,11 +168,18 @@ fn since(text: &str) -> Result<String, String> {
         return Ok(rfc3339(at));
     }
     const FORM: &str = "0000-00-00T00:00:00.000Z";
+    // What is left out of a date, as the first moment that it can mean.
+    const REST: &str = "0000-01-01T00:00:00";
+    let is_there = |text: &str| {
+        let seconds = text.get(..REST.len()).unwrap_or(text);
+        let rest = REST.get(seconds.len()..).unwrap_or_default();
+        format!("{seconds}{rest}").parse::<Moment>().is_ok()
+    };
     let fits = |(given, form): (char, char)| match form {
         '0' => given.is_ascii_digit(),
         _ => given == form,
     };
-    if (10..=FORM.len()).contains(&text.len()) && text.chars().zip(FORM.chars()).all(fits) {
+    if (10..=FORM.len()).contains(&text.len()) && text.chars().zip(FORM.chars()).all(fits) && is_there(text) {
         return Ok(text.to_owned());
     }
     Err(format!(
@@ -186,7 +194,13 @@ mod tests {
     #[test]
     fn a_time_is_a_while_ago_or_a_date() {
         let date = "2026-01-31T12:00:00.000Z";
-        for text in [date, "2026-01-31", "2026-01-31T12:00"] {
+        for text in [
+            date,
+            "2026-01-31",
+            "2026-01-31T12:00",
+            "2024-02-29T2",
+            "2026-01-31T12:59:59",
+        ] {
             assert_eq!(since(text).as_deref(), Ok(text));
         }
         assert_eq!(since("2h").map(|at| at.len()), Ok(date.len()));
@@ -197,6 +211,12 @@ mod tests {
             "2026-01",
             "2026/01/31",
             "2026-01-31T12:00:00.000Zx",
+            "2026-13-01",
+            "2026-02-31",
+            "2025-02-29T12:00",
+            "2026-11-19T25:61",
+            "2026-11-19T24",
+            "2026-11-19T12:00:60",
         ] {
             assert!(since(wrong).is_err(), "{wrong}");
         }

@@ -8,7 +8,7 @@ use std::io::IsTerminal;
 
 use glee_engine::report::{Denial, Report, What};
 use glee_engine::text::{columns, visible};
-use glee_policy::hint;
+use glee_policy::{hint, injection};
 
 use crate::print::Paint;
 
@@ -131,10 +131,13 @@ fn withheld(names: &[String], paint: &dyn Fn(Paint, &str) -> String) -> String {
     };
     let hint = paint(Paint::Hint, "allow:");
     let list = listed.join(", ");
-    // Of what makes programs load or run code, nothing ever passes.
     let advice = match names.iter().find_map(|name| hint::env(name)) {
         Some(clause) => format!("{hint} {}", visible(&clause)),
-        None => "never passed on: it makes programs load or run code".to_owned(),
+        None => {
+            let reasons: BTreeSet<&str> = names.iter().map(|name| injection::reason(name.as_bytes())).collect();
+            let reasons: Vec<&str> = reasons.into_iter().collect();
+            format!("never passed on: it {}", reasons.join(" or "))
+        }
     };
     format!("  withheld from the environment: {list}{more}  {advice}\n")
 }

@@ -3,6 +3,7 @@
 //! Pure.
 
 use glee_policy::resolved::{DenyTarget, Network, ResolvedPolicy};
+use glee_policy::value::minutes;
 use glee_policy::{Origin, Source};
 use serde::Serialize;
 
@@ -65,7 +66,6 @@ pub fn clauses(policy: &ResolvedPolicy) -> Vec<Clause> {
     list.paths();
     list.network();
     list.env();
-    let minutes = |time: std::time::Duration| (time.as_secs_f64() / 60.0).to_string();
     list.keyed(
         "max_runtime_mins",
         policy.max_runtime.map_or("none".to_owned(), minutes),

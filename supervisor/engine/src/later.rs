@@ -3,6 +3,7 @@
 //! Pure: reads no file. The tables are in docs/changed-files.md too, and a test compares the two.
 //! INVARIANT: a name counts wherever it lies in the tree, and in any case of letters, since some filesystems know none.
 
+use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -52,10 +53,31 @@ const LEADS: &str = "the link leads to something that this list names";
 #[derive(Debug)]
 pub struct Later<'a> {
     pub project: &'a Path,
+    pub git: Option<&'a Shown>,
+}
+
+/// The repository's own directory while a worktree lies over the project that it is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    pub at: PathBuf,
+    pub is: PathBuf,
+}
+
+impl Later<'_> {
+    /// A path as it is when nothing lies over the project.
+    pub(crate) fn real<'p>(&self, path: &'p Path) -> Cow<'p, Path> {
+        match self.git.and_then(|git| Some((git, path.strip_prefix(&git.at).ok()?))) {
+            Some((git, inside)) if inside.as_os_str().is_empty() => Cow::Owned(git.is.clone()),
+            Some((git, inside)) => Cow::Owned(git.is.join(inside)),
+            None => Cow::Borrowed(path),
+        }
+    }
 }
 
 impl Judge for Later<'_> {
     fn judge(&self, found: &Found<'_>) -> Verdict {
+        let path = self.real(found.path);
+        let found = &Found { path: &path, ..*found };
         if is_git_object(found) {
             return Verdict::Counted;
         }

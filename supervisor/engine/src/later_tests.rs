@@ -8,6 +8,7 @@ fn verdict(path: &str, kind: FileKind, mode: u32, target: Option<&str>) -> Verdi
     let path = Path::new(PROJECT).join(path);
     let later = Later {
         project: Path::new(PROJECT),
+        git: None,
     };
     later.judge(&Found {
         path: &path,
@@ -61,6 +62,7 @@ fn names_that_only_resemble_them_do_not_count() {
 fn names_above_the_project_say_nothing_of_what_lies_in_it() {
     let later = Later {
         project: Path::new("/home/me/.github/project"),
+        git: None,
     };
     let found = Found {
         path: Path::new("/home/me/.github/project/src/main.rs"),
@@ -336,4 +338,34 @@ fn the_documentation_has_every_name_and_no_other() {
     let git = git.chain(remotes).chain(hooks);
     let known: BTreeSet<_> = names.chain(git).collect();
     assert_eq!(written, known);
+}
+
+#[test]
+fn a_repository_that_is_shown_elsewhere_is_judged_by_its_place() {
+    let git = Shown {
+        at: "/state/glee-worktrees/1/git".into(),
+        is: Path::new(PROJECT).join(".git"),
+    };
+    let later = Later {
+        project: Path::new(PROJECT),
+        git: Some(&git),
+    };
+    let judge = |below: &str| {
+        later.judge(&Found {
+            path: &git.at.join(below),
+            change: Change::Created,
+            kind: FileKind::File,
+            mode: 0o644,
+            target: None,
+        })
+    };
+    let object = format!("objects/00/{}", "a".repeat(38));
+    assert_eq!(judge(&object), Verdict::Counted);
+    assert_eq!(judge("hooks/post-merge"), Verdict::Executes(GIT_RUNS));
+    assert_eq!(judge("index"), Verdict::Plain);
+    assert_eq!(later.real(&git.at), git.is);
+    assert_eq!(
+        later.real(Path::new("/state/glee-worktrees/2/git")),
+        Path::new("/state/glee-worktrees/2/git")
+    );
 }

@@ -149,8 +149,10 @@ fn attempt(
     let contained_by = contained
         .as_ref()
         .map(|settings| (settings.engine.name(), settings.walls()));
+    let git = stage.as_ref().and_then(Stage::git);
     let later = Later {
         project: &prepared.project,
+        git: git.as_ref(),
     };
     // For the written report only: looking at every file is not free.
     let judge = options.report.as_ref().map(|_| &later as &dyn Judge);
@@ -193,7 +195,7 @@ fn attempt(
     }
     let (outcome, leaving) = launched.map_err(|error| Refusal::launch(error, policy))?;
     report.deny(&outcome, &prepared);
-    report.take_changes(&outcome, &prepared.project);
+    report.take_changes(&outcome, &later);
     let status = report.conclude(&outcome, prepared.plan.receipt);
     report.name_interpreter(&prepared.plan);
     report.sign_receipt();

@@ -16,6 +16,7 @@ use glee_sandbox::workspace::{self, Copied, Layer, Wish, WorkspaceError};
 
 use crate::audit::place::state_dir;
 use crate::host::walk;
+use crate::later::Shown;
 use crate::project::Scene;
 use crate::report::{Report, WorkspaceReport};
 use crate::workspaces::{self, Copy, StoreError};
@@ -111,6 +112,14 @@ impl Stage {
         match self {
             Self::Copy(copy) => &copy.copied.layers,
             Self::Worktree(_) => &[],
+        }
+    }
+
+    /// The repository's own directory, if it is not at its place meanwhile.
+    pub(crate) fn git(&self) -> Option<Shown> {
+        match self {
+            Self::Worktree(worktree) => worktree.plot.moved_git(),
+            Self::Copy(_) => None,
         }
     }
 

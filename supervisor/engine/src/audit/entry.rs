@@ -75,7 +75,7 @@ impl<'de> Deserialize<'de> for Hash {
 }
 
 /// Where an entry stands in the chain: enough to find it again, and to prove later that it was there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     pub entry: u64,
     pub sha256: Hash,
@@ -210,6 +210,7 @@ pub(super) struct Parsed {
     pub(super) run_id: Option<String>,
     pub(super) repair: Option<Repair>,
     pub(super) torn: Option<Torn>,
+    pub(super) expected: Option<Mark>,
     #[serde(default)]
     pub(super) report_sha256: Option<Hash>,
     pub(super) kept_from: Option<String>,

@@ -398,3 +398,36 @@ fn where_our_own_filter_refuses_the_hint_names_the_sandbox_and_no_permissions() 
     assert!(help(libc::ENOSYS).contains("inside of a sandbox"));
     assert!(help(libc::EACCES).contains("writable"));
 }
+
+#[test]
+fn a_newline_that_was_cut_off_is_found_and_no_entry_is_missing() {
+    let cut = |dir: &Dir, number| {
+        let log = fs::OpenOptions::new().write(true).open(dir.log(number)).unwrap();
+        log.set_len(log.metadata().unwrap().len() - 1).unwrap();
+    };
+    let dir = Dir::new();
+    append(&dir.state(), &event(0)).unwrap();
+    append(&dir.state(), &event(1)).unwrap();
+    cut(&dir, 1);
+    let verdict = dir.verify();
+    let at = |line| [("audit-000001.jsonl".to_owned(), Some(line), Some(line))];
+    assert_eq!((places(&verdict.problems).as_slice(), verdict.entries), (&at(2)[..], 2));
+    for entries in [4, 5] {
+        append(&dir.state(), &event(2)).unwrap();
+        let verdict = dir.verify();
+        assert_eq!(
+            (places(&verdict.problems).as_slice(), verdict.entries),
+            (&at(3)[..], entries)
+        );
+        assert!(verdict.problems[0].what.contains("the line above"), "{verdict:?}");
+    }
+    // A file that nobody writes any more.
+    let dir = Dir::new();
+    while !dir.log(2).exists() {
+        append_rotating(&dir.state(), &event(0), 300).unwrap();
+    }
+    let lines = fs::read_to_string(dir.log(1)).unwrap().lines().count() as u64;
+    cut(&dir, 1);
+    append_rotating(&dir.state(), &event(1), 300).unwrap();
+    assert_eq!(places(&dir.verify().problems), at(lines));
+}

@@ -128,11 +128,11 @@ pub(super) fn resume(file: u64, content: &[u8], entries: u64) -> Settled {
     let mut good = Head { file, ..Head::FIRST };
     let mut after = 0;
     let mut offset = 0;
-    for line in content.split_inclusive(|byte| *byte == b'\n') {
-        offset += line.len();
-        if let Some(line) = line.strip_suffix(b"\n")
-            && let Some(entry) = Parsed::of(line)
-        {
+    for raw in content.split_inclusive(|byte| *byte == b'\n') {
+        offset += raw.len();
+        // An entry without its newline is whole.
+        let line = raw.strip_suffix(b"\n").unwrap_or(raw);
+        if let Some(entry) = Parsed::of(line) {
             good.entries = entry.n;
             good.sha256 = Hash::of(line);
             after = offset;

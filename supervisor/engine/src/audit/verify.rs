@@ -126,8 +126,12 @@ pub(super) fn judge(found: Found, lines: &Lines, expected: Option<Hash>) -> Verd
         verdict.problems.push(Finding::at(link, link.number(), what));
     }
     for link in &lines.links {
-        let repair = link.entry.as_ref().and_then(|entry| entry.repair);
-        let what = match repair {
+        let Some(entry) = &link.entry else { continue };
+        let is_last_there = entry.expected.is_some_and(|last| last == before(entry.n, entry.prev));
+        let what = match entry.repair {
+            Some(Repair::Truncated) if is_last_there => {
+                "here the log was shorter than its head said: the end of the line above was missing"
+            }
             Some(Repair::Truncated) => {
                 "here the log was shorter than its head said: entries before this one are missing"
             }
@@ -216,6 +220,12 @@ impl<'a> Chain<'a> {
     }
 
     fn follow(&self, verdict: &mut Verdict) {
+        // The head counts the newline of every entry that it knows.
+        let cut = self.links.iter().filter(|link| link.is_open && link.entry.is_some());
+        let what = "the end of the line is missing";
+        verdict
+            .problems
+            .extend(cut.map(|link| Finding::at(link, link.number(), what)));
         if let Some(moved) = self.moved() {
             verdict.problems.extend(moved);
             return;

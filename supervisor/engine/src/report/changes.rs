@@ -1,5 +1,6 @@
 //! What a run changed, as the report lists it.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -7,6 +8,8 @@ use std::path::Path;
 use glee_sandbox::launch::{Change, Changed, Changes, Doubt};
 use glee_sandbox::sys::dir::FileKind;
 use serde::Serialize;
+
+use crate::later::Later;
 
 /// One name that is not what it was.
 #[derive(Debug, Serialize)]
@@ -50,10 +53,18 @@ pub struct Unsure {
     pub why: &'static str,
 }
 
-pub(super) fn of(changes: &Changes, project: &Path) -> (Vec<ChangedFile>, ChangeSummary) {
-    let rows = changes.rows.iter().map(|row| row_of(row, project)).collect();
+pub(super) fn of(changes: &Changes, later: &Later<'_>) -> (Vec<ChangedFile>, ChangeSummary) {
+    let mut found: Vec<(Cow<'_, Path>, &Changed)> =
+        changes.rows.iter().map(|row| (later.real(&row.path), row)).collect();
+    found.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let rows = found
+        .iter()
+        .map(|(path, row)| row_of(known_as(path, later.project), row))
+        .collect();
     let unsure = changes.doubts.iter().map(|(path, doubt)| Unsure {
-        path: known_as(path, project).to_string_lossy().into_owned(),
+        path: known_as(&later.real(path), later.project)
+            .to_string_lossy()
+            .into_owned(),
         why: match doubt {
             Doubt::Unreadable => "it could not be looked into",
             Doubt::InMemory => "it lies in memory, where a write through a mapping leaves no trace",
@@ -74,8 +85,7 @@ pub(super) fn of(changes: &Changes, project: &Path) -> (Vec<ChangedFile>, Change
     (rows, summary)
 }
 
-fn row_of(row: &Changed, project: &Path) -> ChangedFile {
-    let path = known_as(&row.path, project);
+fn row_of(path: &Path, row: &Changed) -> ChangedFile {
     let hex = || {
         let bytes = path.as_os_str().as_bytes();
         bytes

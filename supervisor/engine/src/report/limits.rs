@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use glee_policy::origin::Source;
+use glee_policy::value::minutes;
 use glee_sandbox::Cause;
 use glee_sandbox::launch::{Denied, End, Outcome};
 
@@ -31,8 +32,7 @@ impl Explainer<'_> {
             })
             .collect();
         if let Some(time) = time {
-            let minutes = time.as_secs_f64() / 60.0;
-            rows.push(self.limit("max_runtime_mins".to_owned(), &rounded(minutes), self.longer(time)));
+            rows.push(self.limit("max_runtime_mins".to_owned(), &minutes(time), self.longer(time)));
         }
         rows
     }

@@ -26,6 +26,7 @@ use glee_sandbox::receipt::{Receipt, Wish};
 use serde::Serialize;
 
 use crate::audit::Mark;
+use crate::later::Later;
 use crate::run::Prepared;
 
 pub use changes::{ChangeSummary, ChangedFile, Unsure};
@@ -284,9 +285,9 @@ impl Report {
     }
 
     /// What the command changed where it could write.
-    pub fn take_changes(&mut self, outcome: &Outcome, project: &Path) {
+    pub fn take_changes(&mut self, outcome: &Outcome, later: &Later<'_>) {
         if let Some(changes) = &outcome.changes {
-            let (rows, summary) = changes::of(changes, project);
+            let (rows, summary) = changes::of(changes, later);
             self.changed_files = rows;
             self.changes = Some(summary);
         }

@@ -84,7 +84,13 @@ pub struct Applied {
 #[must_use]
 pub fn judge(harvest: &Harvest, change: &Change) -> Verdict {
     let project = harvest.project();
-    let (path, later) = (harvest.whole(change), Later { project: &project });
+    let (path, later) = (
+        harvest.whole(change),
+        Later {
+            project: &project,
+            git: None,
+        },
+    );
     let (Some(node), how) = (change.now.as_ref().or(change.was.as_ref()), change.how()) else {
         return Verdict::Plain;
     };

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::place::state_dir;
 use crate::host::walk;
+use crate::later::Shown;
 use crate::project::Scene;
 use crate::workspaces::PathBytes;
 use aside::Errand;
@@ -125,13 +126,21 @@ impl Plot {
         self.own.as_path().join("tree")
     }
 
-    /// Where something is that lies in the project inside.
+    /// Where something is that lies in the project, or in its repository, inside.
     pub(crate) fn outside(&self, seen: &str) -> String {
-        let inside = Path::new(seen).strip_prefix(self.project.as_path());
-        inside.map_or_else(
-            |_| seen.to_owned(),
-            |inside| self.tree().join(inside).to_string_lossy().into_owned(),
-        )
+        let git = self.moved_git().map(|git| (git.at, git.is));
+        let tree = (self.project.as_path().to_owned(), self.tree());
+        let mut found = git.into_iter().chain([tree]).filter_map(|(inside, outside)| {
+            let below = Path::new(seen).strip_prefix(inside).ok()?;
+            Some(outside.join(below).to_string_lossy().into_owned())
+        });
+        found.next().unwrap_or_else(|| seen.to_owned())
+    }
+
+    /// Where the repository is shown, if the worktree lies over it.
+    pub(crate) fn moved_git(&self) -> Option<Shown> {
+        let (at, is) = (self.common_inside(), self.common.as_path().to_owned());
+        (at != is).then_some(Shown { at, is })
     }
 
     fn common_inside(&self) -> PathBuf {

@@ -354,3 +354,18 @@ fn programs_are_files_and_the_one_that_runs() {
         (true, Reason::Pipe, Presence::There)
     );
 }
+
+#[test]
+fn only_the_kernel_makes_names_among_the_terminals() {
+    let mut plan = plan();
+    plan.mounts.push(MountStep::Devpts { at: "/dev/pts".into() });
+    plan.landlock = None;
+    let ask = |text: &str| {
+        let answer = path(&plan, Path::new(text), Use::Write, &host());
+        (answer.allowed, answer.reason, answer.presence)
+    };
+    assert_eq!(ask("/dev/pts/7"), (true, Reason::Kernel, Presence::AtRunTime));
+    for text in ["/dev/pts/new", "/dev/pts/7x", "/dev/pts/new/x"] {
+        assert_eq!(ask(text), (false, Reason::NotShown, Presence::Absent), "{text}");
+    }
+}

@@ -220,7 +220,9 @@ impl View<'_> {
             Layer::Terminals => match path.file_name() {
                 _ if made.is_some() => Node::Dir,
                 Some(name) if name == "ptmx" => Node::Device,
-                Some(_) | None => Node::RunTime,
+                // The kernel numbers them, and lets nobody make another name.
+                Some(name) if name.as_encoded_bytes().iter().all(u8::is_ascii_digit) => Node::RunTime,
+                Some(_) | None => Node::Absent,
             },
             // Directories are made for what is mounted below them.
             Layer::Skeleton | Layer::Private => made.unwrap_or_else(|| {

@@ -138,8 +138,13 @@ impl Strip {
         match done {
             Ok(true) => self.stripped.push(at.join(name)),
             Ok(false) => {}
-            Err(_) => self.failed = true,
+            Err(error) => self.refused(&error),
         }
+    }
+
+    /// Something could not be looked at. What its owner removed meanwhile gives away nothing.
+    pub(super) fn refused(&mut self, error: &io::Error) {
+        self.failed |= error.raw_os_error() != Some(libc::ENOENT);
     }
 
     /// A tree that is a single file, which lies or lay at `at`.
@@ -174,3 +179,7 @@ impl Strip {
         Ok(path::remove_capability(&name)? || marked)
     }
 }
+
+#[cfg(test)]
+#[path = "setids_tests.rs"]
+mod tests;

@@ -5,6 +5,7 @@
 use glee_policy::ResolvedPolicy;
 use glee_policy::grants::Cover;
 use glee_policy::resolved::{DenyTarget, FsAccess, Network};
+use glee_policy::value::minutes;
 
 use crate::plan::{Containment, Coverage, MountStep, SandboxPlan, Workspace};
 
@@ -147,7 +148,7 @@ impl Ledger<'_> {
         if let Some(time) = plan.deadline {
             let origin = self.origin("max_runtime_mins");
             self.add(
-                format!("max_runtime_mins: {}", time.as_secs_f64() / 60.0),
+                format!("max_runtime_mins: {}", minutes(time)),
                 origin,
                 &["deadline"],
                 None,

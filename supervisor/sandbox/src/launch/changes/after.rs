@@ -125,18 +125,19 @@ impl<'a> Look<'a> {
         let kind = match (entry.kind, &facts) {
             (Some(kind), _) => kind,
             (None, Some(Ok(facts))) => facts.kind,
-            (None, Some(Err(_)) | None) => {
-                self.lost(here, entry, was);
+            (None, Some(Err(error))) => {
+                self.lost(here, entry, was, error);
                 return None;
             }
+            (None, None) => return None,
         };
         if kind == FileKind::Dir {
             return self.directory(here, entry, was);
         }
         let facts = match facts.unwrap_or_else(|| dir::facts_at(here.dir, entry.name)) {
             Ok(facts) => facts,
-            Err(_) => {
-                self.lost(here, entry, was);
+            Err(error) => {
+                self.lost(here, entry, was, &error);
                 return None;
             }
         };
@@ -194,19 +195,19 @@ impl<'a> Look<'a> {
     }
 
     /// Listed, and gone when it was looked at.
-    fn lost(&mut self, here: &Here<'_>, entry: Entry<'_>, was: Option<Was<'_>>) {
+    fn lost(&mut self, here: &Here<'_>, entry: Entry<'_>, was: Option<Was<'_>>, error: &io::Error) {
         if let Some(was) = was {
             self.gone(&here.path.join(entry.name), &was);
         }
         if let Some(strip) = &mut self.strip {
-            strip.failed = true;
+            strip.refused(error);
         }
     }
 
     /// What lies in a directory cannot be told.
-    pub(super) fn unreadable(&mut self, path: &Path, then: Then) {
+    pub(super) fn unreadable(&mut self, path: &Path, then: Then, error: &io::Error) {
         if let Some(strip) = &mut self.strip {
-            strip.failed = true;
+            strip.refused(error);
         }
         if self.memory.is_some() && then != Then::NotAsked {
             self.changes.doubt(path, Doubt::Unreadable);
@@ -295,15 +296,15 @@ impl Visit for Look<'_> {
         self.memory = memory;
         match listed {
             Ok(()) => past.left().for_each(|was| self.gone(&here.path.join(was.name), &was)),
-            Err(_) => self.unreadable(here.path, then),
+            Err(error) => self.unreadable(here.path, then, &error),
         }
     }
 
-    fn refused(&mut self, dir: BorrowedFd<'_>, at: &Path, then: Then) {
+    fn refused(&mut self, dir: BorrowedFd<'_>, at: &Path, then: Then, error: &io::Error) {
         if let Some(name) = at.file_name() {
             self.own(at, then, &dir::facts_at(dir, name));
         }
-        self.unreadable(at, then);
+        self.unreadable(at, then, error);
     }
 
     fn mounted(&mut self, at: &Path, then: Then) {

@@ -195,7 +195,7 @@ impl Visit for Lister<'_> {
         }
     }
 
-    fn refused(&mut self, _: BorrowedFd<'_>, _: &Path, _: Self::Tag) {
+    fn refused(&mut self, _: BorrowedFd<'_>, _: &Path, _: Self::Tag, _: &io::Error) {
         // It stays unknown, as it was noted.
     }
 

@@ -41,14 +41,18 @@ struct Share {
 /// Looks through everything in `top`, which lies or lay at `tree`.
 pub(super) fn look<'a>(top: io::Result<OwnedFd>, tree: &Path, mut look: Look<'a>, crew: Crew) -> Look<'a> {
     let then = look.memory.map_or(Then::NotAsked, |_| Then::Known(Names::top()));
-    let Ok(top) = top else {
-        look.unreadable(tree, then);
-        return look;
+    let top = match top {
+        Ok(top) => top,
+        Err(error) => {
+            // A tree that is not where it was may be elsewhere.
+            look.unreadable(tree, then, &io::Error::other(error));
+            return look;
+        }
     };
     match crew {
         Crew::Alone => {
-            if walk::walk(top, tree, then, &mut look).is_err() {
-                look.unreadable(tree, then);
+            if let Err(error) = walk::walk(top, tree, then, &mut look) {
+                look.unreadable(tree, then, &error);
             }
         }
         Crew::Several => shared(&top, tree, then, &mut look),
@@ -111,8 +115,8 @@ fn work(top: &OwnedFd, tree: &Path, shares: &Mutex<Vec<Share>>, look: &mut Look<
         match open(top.as_fd(), &share.below) {
             Ok(dir) => {
                 let path = at(tree, &share.below);
-                if walk::walk(dir, &path, share.then, look).is_err() {
-                    look.unreadable(&path, share.then);
+                if let Err(error) = walk::walk(dir, &path, share.then, look) {
+                    look.unreadable(&path, share.then, &error);
                 }
             }
             Err(error) => refused(top.as_fd(), tree, &share, &error, look),
@@ -143,7 +147,7 @@ fn refused(top: BorrowedFd<'_>, tree: &Path, share: &Share, error: &io::Error, l
     }
     let above = share.below.parent().unwrap_or(Path::new(""));
     match path::open_beneath(top, above) {
-        Ok(dir) => look.refused(dir.as_fd(), &at(tree, &share.below), share.then),
-        Err(_) => look.unreadable(&at(tree, &share.below), share.then),
+        Ok(dir) => look.refused(dir.as_fd(), &at(tree, &share.below), share.then, error),
+        Err(error) => look.unreadable(&at(tree, &share.below), share.then, &error),
     }
 }

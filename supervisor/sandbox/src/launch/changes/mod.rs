@@ -156,10 +156,12 @@ fn look(file: &Path) -> Option<Facts> {
     dir::facts_at(held.as_fd(), OsStr::new("")).ok()
 }
 
-/// Directories that the sandbox has something of its own in place of.
+/// Directories that the sandbox has something of its own in place of: what the host keeps there, the command cannot reach.
 fn skipped(plan: &SandboxPlan) -> HashSet<&Path> {
     let composed = plan.mounts.iter().filter_map(|step| match step {
-        MountStep::Compose { at, .. } | MountStep::Private { at, .. } => Some(at.as_path()),
+        MountStep::Compose { at, .. } | MountStep::Private { at, .. } | MountStep::Hide { at, kind: Kind::Dir } => {
+            Some(at.as_path())
+        }
         MountStep::Bind { .. }
         | MountStep::Dir { .. }
         | MountStep::Symlink { .. }
@@ -169,7 +171,7 @@ fn skipped(plan: &SandboxPlan) -> HashSet<&Path> {
         | MountStep::Devpts { .. }
         | MountStep::Pin { .. }
         | MountStep::Protect { .. }
-        | MountStep::Hide { .. } => None,
+        | MountStep::Hide { kind: Kind::File, .. } => None,
     });
     composed.collect()
 }

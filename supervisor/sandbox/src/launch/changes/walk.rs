@@ -24,7 +24,7 @@ pub(super) trait Visit {
     fn enter(&mut self, dir: &Here<'_>, tag: Self::Tag, list: &mut Listing, below: &mut Vec<(OsString, Self::Tag)>);
 
     /// A directory could not be entered. `dir` is the one that it lies in.
-    fn refused(&mut self, dir: BorrowedFd<'_>, at: &Path, tag: Self::Tag);
+    fn refused(&mut self, dir: BorrowedFd<'_>, at: &Path, tag: Self::Tag, error: &io::Error);
 
     /// A directory is the top of another mount, and is not entered.
     fn mounted(&mut self, at: &Path, tag: Self::Tag);
@@ -100,7 +100,7 @@ fn next<V: Visit>(
                     if error.raw_os_error() == Some(libc::EXDEV) {
                         visit.mounted(path, tag);
                     } else {
-                        visit.refused(dir.as_fd(), path, tag);
+                        visit.refused(dir.as_fd(), path, tag, &error);
                     }
                     path.pop();
                 }

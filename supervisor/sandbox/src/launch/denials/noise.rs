@@ -9,7 +9,7 @@ use super::row::DeniedKind;
 
 /// A place and why it is asked for.
 struct Noise {
-    /// A file, or a directory with everything below it. A `*` at the end stands for the rest of a name, a `/` for the directory alone.
+    /// A file, or a directory with everything below it. A `*` stands for some of a name, a `/` at the end for the directory alone.
     at: &'static str,
     #[cfg_attr(
         not(test),
@@ -45,6 +45,7 @@ const NOISE: &[Noise] = &[
     noise("/var/lib/dbus/machine-id", "asks which machine this is"),
     noise("/etc/terminfo", "describes terminals"),
     noise("/etc/debuginfod", "debuggers"),
+    noise("/etc/python*/sitecustomize.py", "Python looks for it at each start"),
     noise("/etc/ldap/ldap.conf", "libraries of curl and git"),
     noise("/etc/crypto-policies", "asks for the system's choice of ciphers"),
     noise("/proc/sys/kernel/cap_last_cap", "counts capabilities"),
@@ -92,11 +93,12 @@ fn holds(at: &str, path: &Path) -> bool {
     if let Some(alone) = at.strip_suffix('/') {
         return path == Path::new(alone);
     }
-    let Some(start) = at.strip_suffix('*') else {
+    let Some((start, end)) = at.split_once('*') else {
         return path.starts_with(at);
     };
     let rest = path.as_os_str().as_bytes().strip_prefix(start.as_bytes());
-    rest.is_some_and(|rest| !rest.contains(&b'/'))
+    let middle = rest.and_then(|rest| rest.strip_suffix(end.as_bytes()));
+    middle.is_some_and(|middle| !middle.contains(&b'/'))
 }
 
 fn is_made_before(path: &Path) -> bool {
@@ -162,5 +164,14 @@ mod tests {
         assert!(!is_noise(DeniedKind::Hidden, Path::new("/run/docker.sock")));
         assert!(is_noise(DeniedKind::Hidden, Path::new("/tmp/hsperfdata_me")));
         assert!(!is_noise(DeniedKind::Hidden, Path::new("/tmp/hsperfdata_me/1")));
+        let at_start = Path::new("/etc/python3.11/sitecustomize.py");
+        assert!(is_noise(DeniedKind::Read, at_start) && !is_noise(DeniedKind::Write, at_start));
+        for other in [
+            "/etc/python3.11/other.py",
+            "/etc/python3/dist/sitecustomize.py",
+            "/etc/sitecustomize.py",
+        ] {
+            assert!(!is_noise(DeniedKind::Read, Path::new(other)), "{other}");
+        }
     }
 }
