@@ -1,6 +1,6 @@
 //! Questions about paths: the plan decides, the policy's clauses give the words.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use glee_policy::Source;
 use glee_policy::grants::Cover;
@@ -8,12 +8,12 @@ use glee_policy::hint;
 use glee_policy::resolved::{Deny, FsAccess, Grant, ResolvedPolicy};
 use glee_sandbox::answer::{self, Answer, Look, OnHost, Presence, Reason, Seen, Use};
 use glee_sandbox::plan::{MountStep, SandboxPlan};
-use glee_sandbox::survey::{KEY_FILE, OF_A_HOME, private_dirs};
+use glee_sandbox::survey::{KEY_FILE, OF_A_HOME};
 use glee_sandbox::sys::path::is_writable;
 
 use super::{Explained, place};
 use crate::denied;
-use crate::host::walk;
+use crate::grantable::grantable;
 use crate::project::Scene;
 use crate::run::Prepared;
 
@@ -114,7 +114,7 @@ impl About<'_> {
                     said.hint(self.grant().filter(|_| clause == OF_A_HOME))
                 }
             },
-            Reason::Held { at } | Reason::Protected { at } => match self.policy.denied_by(at) {
+            Reason::Held { at } | Reason::Protected { at } => match denied::by(self.policy, self.plan, at) {
                 Some(deny) => by_deny(said, deny),
                 None => self.protected(said, at),
             },
@@ -267,27 +267,13 @@ impl About<'_> {
             FsAccess::Read => at,
             FsAccess::ReadWrite => at.ancestors().find(|dir| dir.exists()).unwrap_or(at),
         };
-        let there = self.grantable(there);
+        let there = grantable(there, &self.scene.project);
         let useless = there == Path::new("/") || (access == FsAccess::ReadWrite && !is_writable(&there));
         if useless {
             None
         } else {
             hint::path(&there, access, place(self.scene))
         }
-    }
-
-    /// A link of the project that leads out of it cannot be granted: what it lies in can, and then what it leads to.
-    fn grantable(&self, path: &Path) -> PathBuf {
-        let project = &self.scene.project;
-        // Private as soon as they are granted, and only inside what they lie in.
-        if private_dirs(project).iter().any(|dir| path.starts_with(dir)) {
-            return project.join(".glee");
-        }
-        let walked = walk(path);
-        let leads_out = path.starts_with(project) && !walked.path.starts_with(project);
-        let link = walked.links.iter().find(|(at, _)| leads_out && at.starts_with(project));
-        let above = link.and_then(|(at, _)| at.parent());
-        above.unwrap_or(path).to_owned()
     }
 
     fn note(&self) -> Option<&'static str> {
