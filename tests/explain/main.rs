@@ -22,6 +22,7 @@ mod terrain;
 glee_tests::claims! {
     a_tree_that_is_granted_and_denied_is_hidden => crate::granted::prove;
     what_is_said_of_paths_and_variables_is_what_happens => crate::paths::prove;
+    what_a_temporary_file_is_made_with_makes_it_no_secret => crate::learn::prove_temporary;
     what_a_hint_says_is_what_allows_it => crate::hints::prove;
     what_is_said_of_connections_is_what_happens => crate::net::prove;
     a_hint_about_loopback_can_be_followed => crate::net::prove_loopback;
