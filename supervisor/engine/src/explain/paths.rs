@@ -7,6 +7,7 @@ use glee_policy::grants::Cover;
 use glee_policy::hint;
 use glee_policy::resolved::{Deny, FsAccess, Grant, ResolvedPolicy};
 use glee_sandbox::answer::{self, Answer, Look, OnHost, Presence, Reason, Seen, Use};
+use glee_sandbox::launch::interpreter::{LEVELS, Needed, needed_by};
 use glee_sandbox::plan::{MountStep, SandboxPlan};
 use glee_sandbox::survey::{KEY_FILE, OF_A_HOME};
 use glee_sandbox::sys::path::is_writable;
@@ -24,12 +25,15 @@ const KERNEL: &str = "every sandbox has a /proc and a /dev of its own";
 const NOTHING: &str = "no grant covers the path";
 
 pub(super) fn explain(prepared: &Prepared, scene: &Scene, path: &Path, usage: Use) -> Explained {
-    let answer = answer::path(&prepared.plan, path, usage, &OnHost);
+    let plan = &prepared.plan;
+    let found = answer::path(plan, path, usage, &OnHost);
+    let wanting = (usage == Use::Execute).then(|| wanting(plan, &found)).flatten();
+    let answer = wanting.as_ref().unwrap_or(&found);
     let about = About {
         policy: &prepared.selected.policy,
-        plan: &prepared.plan,
+        plan,
         scene,
-        answer: &answer,
+        answer,
         usage,
     };
     let kind = match usage {
@@ -40,18 +44,44 @@ pub(super) fn explain(prepared: &Prepared, scene: &Scene, path: &Path, usage: Us
     let what = path.to_string_lossy().into_owned();
     let mut said = about.words(Explained::new(kind, what, answer.allowed, String::new()));
     said.enforced_by = answer.step.map(glee_sandbox::steps::Step::name);
-    said.exists = match answer.presence {
+    said.exists = match found.presence {
         Presence::There => Some(true),
         Presence::Absent => Some(false),
         Presence::AtRunTime => None,
     };
-    if answer.at != path {
-        said.leads_to = Some(answer.at.to_string_lossy().into_owned());
+    if found.at != path {
+        said.leads_to = Some(found.at.to_string_lossy().into_owned());
     }
-    if said.note.is_none() {
+    if let Some(starter) = &wanting {
+        said.note = Some(format!(
+            "it is started by `{}`, which is not allowed",
+            starter.at.display()
+        ));
+    } else if said.note.is_none() {
         said.note = about.note().map(str::to_owned);
     }
     said
+}
+
+/// What a program needs to be started, is there outside and may not be executed inside: a script's interpreter, a loader.
+fn wanting(plan: &SandboxPlan, program: &Answer) -> Option<Answer> {
+    let mut needed = executable(program).then(|| needed_by(&program.at)).flatten();
+    for _ in 0..LEVELS {
+        let next = needed?;
+        let answer = answer::path(plan, next.path(), Use::Execute, &OnHost);
+        if !answer.allowed {
+            return answer.on_host.then_some(answer);
+        }
+        needed = match next {
+            Needed::Program(_) => executable(&answer).then(|| needed_by(&answer.at)).flatten(),
+            Needed::Loader(_) => None,
+        };
+    }
+    None
+}
+
+fn executable(answer: &Answer) -> bool {
+    answer.allowed && answer.presence == Presence::There
 }
 
 struct About<'a> {
