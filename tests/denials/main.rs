@@ -10,6 +10,7 @@
 
 mod again;
 mod builds;
+mod held;
 mod listener;
 mod looks;
 mod making;
@@ -79,6 +80,11 @@ glee_tests::claims! {
     a_path_that_is_no_text_is_reported_with_its_bytes => crate::words::bytes;
     hints_can_be_followed => crate::words::followed;
     the_hint_for_a_git_directory_names_what_is_held_in_it => crate::words::git_directories;
+    what_lies_above_a_grant_is_to_be_granted_itself => crate::held::above_a_grant;
+    a_name_on_the_way_to_a_denied_path_is_held_by_that_rule => crate::held::before_a_denied_path;
+    a_directory_that_stays_names_what_holds_it => crate::held::directories;
+    a_hidden_link_is_seen_with_its_directory => crate::held::links;
+    what_cannot_be_used_by_its_own_name_is_not_granted_already => crate::held::granted_names;
     a_call_that_failed_by_another_name_hides_no_later_denial => crate::again::beside_another_name;
     what_is_renamed_elsewhere_keeps_no_denial_out => crate::again::beside_renames;
     what_appears_on_the_host_during_a_run_is_reported => crate::again::appeared;

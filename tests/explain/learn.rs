@@ -329,3 +329,21 @@ pub(crate) fn prove_refused(caller: Caller) {
     let text = fs::read_to_string(&file).unwrap_or_else(|_| panic!("no policy: {}", outcome.describe()));
     assert!(text.contains("outside/file"), "{text}");
 }
+
+/// A file that is made closed to everybody else and then renamed, in a lesson of several rounds.
+pub(crate) fn prove_temporary(caller: Caller) {
+    let world = World::new(caller);
+    fill(&world);
+    let script = "set -e
+f=$(mktemp @OUT/result/new.XXXXXX); echo new > $f; mv $f @OUT/result/new
+cat @OUT/sdk/conf > /dev/null
+f=$(mktemp @OUT/result/again.XXXXXX); echo new > $f; mv $f @OUT/result/again
+cat @OUT/data/file > /dev/null
+echo done
+";
+    let (outcome, file) = learn(&world, &["--permissive"], &["sh", "-c", script]);
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.describe());
+    assert!(outcome.says("done\n"), "{}", outcome.describe());
+    let text = fs::read_to_string(&file).expect("the policy was written");
+    assert!(!text.contains("deny:") && !text.contains("/proc/self"), "{text}");
+}

@@ -17,11 +17,14 @@ mod learn;
 mod net;
 mod paths;
 mod policies;
+mod started;
 mod terrain;
 
 glee_tests::claims! {
     a_tree_that_is_granted_and_denied_is_hidden => crate::granted::prove;
     what_is_said_of_paths_and_variables_is_what_happens => crate::paths::prove;
+    a_program_is_allowed_only_with_what_starts_it => crate::started::prove;
+    what_a_temporary_file_is_made_with_makes_it_no_secret => crate::learn::prove_temporary;
     what_a_hint_says_is_what_allows_it => crate::hints::prove;
     what_is_said_of_connections_is_what_happens => crate::net::prove;
     a_hint_about_loopback_can_be_followed => crate::net::prove_loopback;

@@ -1,19 +1,34 @@
-//! Which rule hides a path: by its own name, or by that of a link which leads to it.
+//! Which rule hides a path: by its own name, by that of a link which leads to it, or by holding a name on the way.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use glee_policy::resolved::{Deny, DenyTarget, ResolvedPolicy};
 use glee_sandbox::answer::{Look, OnHost, Seen};
 use glee_sandbox::plan::SandboxPlan;
 
 pub(crate) fn by<'a>(policy: &'a ResolvedPolicy, plan: &SandboxPlan, at: &Path) -> Option<&'a Deny> {
-    policy.denied_by(at).or_else(|| {
+    let by_link = || {
         let linked = plan.glob_watches.iter().find(|watch| watch.hides_by_link(at))?;
         policy.deny.iter().find(|deny| match &deny.target {
             DenyTarget::Glob { base, pattern } => base.as_path() == linked.base && *pattern == linked.pattern,
             DenyTarget::Literal(_) => false,
         })
+    };
+    let by_held_name = || below(policy, &held(plan).find(|name| at.starts_with(name))?);
+    policy.denied_by(at).or_else(by_link).or_else(by_held_name)
+}
+
+/// The rule that hides one path below this one. Where that lacks directories, the first of them is held in its place.
+pub(crate) fn below<'a>(policy: &'a ResolvedPolicy, at: &Path) -> Option<&'a Deny> {
+    policy.deny.iter().find(|deny| match &deny.target {
+        DenyTarget::Literal(denied) => denied.as_path().starts_with(at),
+        DenyTarget::Glob { .. } => false,
     })
+}
+
+/// Names that must not come into being.
+fn held(plan: &SandboxPlan) -> impl Iterator<Item = PathBuf> {
+    plan.placeholders.iter().map(|held| held.dir.join(&held.name))
 }
 
 /// Why something is covered that leads to a program of the host.

@@ -16,6 +16,7 @@ pub mod egress;
 pub mod endpoint;
 pub mod explain;
 pub mod folder;
+mod grantable;
 pub mod hex;
 pub mod host;
 pub mod keyring;

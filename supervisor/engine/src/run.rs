@@ -29,6 +29,7 @@ use crate::egress::{self, Egress};
 use crate::endpoint::{self, Endpoint};
 use crate::host::people;
 use crate::later::Later;
+use crate::learn::run::DRAFT;
 use crate::library::config_dir;
 pub use crate::options::{Options, Purpose};
 use crate::passed::{add, add_terminal};
@@ -275,6 +276,11 @@ fn prepare_on(
 /// The policy, with the caller's own word.
 fn select(options: &Options, scene: &Scene) -> Result<Selected, Refusal> {
     let mut selected = select::select(options.policy.as_deref(), scene)?;
+    // A lesson begins with a profile, and goes on with a file that has no name.
+    let file = options.policy.as_deref().is_some_and(|name| name.contains('/'));
+    if options.purpose == Purpose::Learning && file {
+        selected.policy.name = DRAFT.to_owned();
+    }
     select::add_flags(&mut selected, &options.flags, scene)?;
     container::choose(&mut selected.policy, options.backend);
     if options.workspace != Workspace::Shared {

@@ -1,19 +1,20 @@
 //! Questions about paths: the plan decides, the policy's clauses give the words.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use glee_policy::Source;
 use glee_policy::grants::Cover;
 use glee_policy::hint;
 use glee_policy::resolved::{Deny, FsAccess, Grant, ResolvedPolicy};
 use glee_sandbox::answer::{self, Answer, Look, OnHost, Presence, Reason, Seen, Use};
+use glee_sandbox::launch::interpreter::{LEVELS, Needed, needed_by};
 use glee_sandbox::plan::{MountStep, SandboxPlan};
-use glee_sandbox::survey::{KEY_FILE, OF_A_HOME, private_dirs};
+use glee_sandbox::survey::{KEY_FILE, OF_A_HOME};
 use glee_sandbox::sys::path::is_writable;
 
 use super::{Explained, place};
 use crate::denied;
-use crate::host::walk;
+use crate::grantable::grantable;
 use crate::project::Scene;
 use crate::run::Prepared;
 
@@ -24,12 +25,15 @@ const KERNEL: &str = "every sandbox has a /proc and a /dev of its own";
 const NOTHING: &str = "no grant covers the path";
 
 pub(super) fn explain(prepared: &Prepared, scene: &Scene, path: &Path, usage: Use) -> Explained {
-    let answer = answer::path(&prepared.plan, path, usage, &OnHost);
+    let plan = &prepared.plan;
+    let found = answer::path(plan, path, usage, &OnHost);
+    let wanting = (usage == Use::Execute).then(|| wanting(plan, &found)).flatten();
+    let answer = wanting.as_ref().unwrap_or(&found);
     let about = About {
         policy: &prepared.selected.policy,
-        plan: &prepared.plan,
+        plan,
         scene,
-        answer: &answer,
+        answer,
         usage,
     };
     let kind = match usage {
@@ -40,18 +44,44 @@ pub(super) fn explain(prepared: &Prepared, scene: &Scene, path: &Path, usage: Us
     let what = path.to_string_lossy().into_owned();
     let mut said = about.words(Explained::new(kind, what, answer.allowed, String::new()));
     said.enforced_by = answer.step.map(glee_sandbox::steps::Step::name);
-    said.exists = match answer.presence {
+    said.exists = match found.presence {
         Presence::There => Some(true),
         Presence::Absent => Some(false),
         Presence::AtRunTime => None,
     };
-    if answer.at != path {
-        said.leads_to = Some(answer.at.to_string_lossy().into_owned());
+    if found.at != path {
+        said.leads_to = Some(found.at.to_string_lossy().into_owned());
     }
-    if said.note.is_none() {
+    if let Some(starter) = &wanting {
+        said.note = Some(format!(
+            "it is started by `{}`, which is not allowed",
+            starter.at.display()
+        ));
+    } else if said.note.is_none() {
         said.note = about.note().map(str::to_owned);
     }
     said
+}
+
+/// What a program needs to be started, is there outside and may not be executed inside: a script's interpreter, a loader.
+fn wanting(plan: &SandboxPlan, program: &Answer) -> Option<Answer> {
+    let mut needed = executable(program).then(|| needed_by(&program.at)).flatten();
+    for _ in 0..LEVELS {
+        let next = needed?;
+        let answer = answer::path(plan, next.path(), Use::Execute, &OnHost);
+        if !answer.allowed {
+            return answer.on_host.then_some(answer);
+        }
+        needed = match next {
+            Needed::Program(_) => executable(&answer).then(|| needed_by(&answer.at)).flatten(),
+            Needed::Loader(_) => None,
+        };
+    }
+    None
+}
+
+fn executable(answer: &Answer) -> bool {
+    answer.allowed && answer.presence == Presence::There
 }
 
 struct About<'a> {
@@ -114,7 +144,7 @@ impl About<'_> {
                     said.hint(self.grant().filter(|_| clause == OF_A_HOME))
                 }
             },
-            Reason::Held { at } | Reason::Protected { at } => match self.policy.denied_by(at) {
+            Reason::Held { at } | Reason::Protected { at } => match denied::by(self.policy, self.plan, at) {
                 Some(deny) => by_deny(said, deny),
                 None => self.protected(said, at),
             },
@@ -264,27 +294,13 @@ impl About<'_> {
             FsAccess::Read => at,
             FsAccess::ReadWrite => at.ancestors().find(|dir| dir.exists()).unwrap_or(at),
         };
-        let there = self.grantable(there);
+        let there = grantable(there, &self.scene.project);
         let useless = there == Path::new("/") || (access == FsAccess::ReadWrite && !is_writable(&there));
         if useless {
             None
         } else {
             hint::path(&there, access, place(self.scene))
         }
-    }
-
-    /// A link of the project that leads out of it cannot be granted: what it lies in can, and then what it leads to.
-    fn grantable(&self, path: &Path) -> PathBuf {
-        let project = &self.scene.project;
-        // Private as soon as they are granted, and only inside what they lie in.
-        if private_dirs(project).iter().any(|dir| path.starts_with(dir)) {
-            return project.join(".glee");
-        }
-        let walked = walk(path);
-        let leads_out = path.starts_with(project) && !walked.path.starts_with(project);
-        let link = walked.links.iter().find(|(at, _)| leads_out && at.starts_with(project));
-        let above = link.and_then(|(at, _)| at.parent());
-        above.unwrap_or(path).to_owned()
     }
 
     fn note(&self) -> Option<&'static str> {

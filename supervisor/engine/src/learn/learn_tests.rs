@@ -70,8 +70,8 @@ impl Yard for Paper {
         None
     }
 
-    fn is_closed(&self, _: &Path) -> bool {
-        false
+    fn is_closed(&self, file: &Path) -> bool {
+        file.extension().is_some_and(|kind| kind == "closed")
     }
 
     fn list(&self, dir: &Path) -> Option<Vec<PathBuf>> {
@@ -208,6 +208,46 @@ fn what_a_later_run_made_does_not_narrow_what_was_learned() {
 }
 
 #[test]
+fn what_the_command_closes_to_others_is_no_secret_for_that() {
+    let write = |path: &str| denial("fs.write", "openat", path, "make");
+    let before = Paper::new(&["/w/project/a", "/w/ann/out/own.closed", "/w/ann/conf"]);
+    let after = Paper::new(&[
+        "/w/project/a",
+        "/w/ann/out/own.closed",
+        "/w/ann/out/tmp.closed",
+        "/w/ann/out/id_rsa",
+        "/w/ann/conf",
+    ]);
+    let learned = taught_by(&[
+        (&before, vec![write("/w/ann/out/new")]),
+        (&after, vec![read("/w/ann/conf")]),
+    ]);
+    assert_eq!(learned.proposed, ["fs.read: [\"~/conf\"]", "fs.write: [\"~/out\"]"]);
+    let denied: Vec<&str> = learned.text.lines().filter(|line| line.contains("a secret")).collect();
+    // What was there before, and what is one by its name.
+    assert_eq!(
+        denied,
+        [
+            "    - {path: \"~/out/id_rsa\", why: \"looks like a secret\"}",
+            "    - {path: \"~/out/own.closed\", why: \"looks like a secret\"}",
+        ]
+    );
+}
+
+#[test]
+fn a_link_that_is_hidden_itself_needs_its_directory() {
+    let all = ["/w/project/a", "/srv/x", "/w/project/l -> /srv/x"];
+    let hidden = Denial {
+        hint: "fs.read: [\".\"]".to_owned(),
+        ..read("/w/project/l")
+    };
+    let expected = ["fs.read: [\"/srv/x\"]", "fs.read: [\".\"]"];
+    assert_eq!(proposed(&all, &[hidden]), (expected.map(str::to_owned).to_vec(), 0));
+    let expected = vec!["fs.read: [\"/srv/x\"]".to_owned()];
+    assert_eq!(proposed(&all, &[read("/w/project/l")]), (expected, 0));
+}
+
+#[test]
 fn a_datagram_is_only_listed() {
     let yard = Paper::new(&["/w/project/a"]);
     let datagram = Denial {
@@ -231,7 +271,7 @@ fn nothing_denied_is_nothing_proposed() {
 fn a_file_is_granted_as_itself_with_who_wanted_it() {
     let yard = Paper::new(&["/w/project/a", "/opt/sdk/lib/x.so", "/w/ann/.cargo/bin/x"]);
     let learned = taught(&yard, &[read("/opt/sdk/lib/x.so")], &[]);
-    let expected = "# What one run of `make` was denied under `workspace`.
+    let expected = "# What `make` was denied under `workspace`.
 # Read it before you use it: a command asks for what it likes, and this only writes it down.
 extends: \"workspace\"
 why: \"what make needs besides workspace\"

@@ -51,6 +51,8 @@ pub struct Learned {
 struct Lesson {
     grants: Vec<(PathBuf, FsAccess, Wish)>,
     deny: BTreeSet<PathBuf>,
+    /// Where directories led that were granted to write, after they had been looked through.
+    written: BTreeSet<PathBuf>,
     hosts: BTreeMap<String, Wish>,
     /// A reason, and what it is about.
     listed: BTreeSet<(&'static str, String)>,
@@ -132,7 +134,8 @@ impl Lesson {
         if !denial.hint.starts_with(access.key()) {
             return self.list("a grant does not allow this", format!("{about}: {}", denial.rule));
         }
-        let judged = targets(&wanted, access, &denial.syscall, place, yard).and_then(|targets| {
+        let judged = targets(&wanted, access, &denial.syscall, place, yard).and_then(|mut targets| {
+            targets.extend(hidden_links(&wanted, access, &denial.hint, place, yard));
             let mut all = targets
                 .iter()
                 .map(|(target, access)| judge(target, *access, place, yard));
@@ -191,6 +194,7 @@ impl Lesson {
     fn settle(&mut self, wishes: &mut Wishes, place: Place<'_>, yard: &dyn Yard) {
         let given = std::mem::take(&mut self.grants);
         let was_given = |path: &Path| given.iter().any(|(known, _, _)| known == path);
+        let known = self.written.clone();
         for (path, access, wish) in wishes.settle(place, yard) {
             let end = match still(&path, access, place, yard) {
                 Ok(end) => end,
@@ -203,8 +207,11 @@ impl Lesson {
                 self.grants.push((path, access, wish));
                 continue;
             }
-            match secrets_in(&end, place, yard) {
+            match secrets_in(&end, &known, place, yard) {
                 Some(secrets) if secrets.iter().all(|secret| hint::written(secret, place).is_some()) => {
+                    if access == FsAccess::ReadWrite {
+                        self.written.insert(end);
+                    }
                     self.deny.extend(secrets);
                     self.grants.push((path, access, wish));
                 }
@@ -282,6 +289,20 @@ fn targets(
     let around = around.filter(|dir| !dir.starts_with(place.project) && !dir.starts_with(&into));
     let seen = around.map(|dir| (dir.to_owned(), FsAccess::Read));
     Ok(seen.chain([(into.clone(), access)]).collect())
+}
+
+/// Directories of links that are hidden themselves: so the report says, and without them what a link leads to is of no use.
+fn hidden_links(
+    wanted: &Path,
+    access: FsAccess,
+    hint: &str,
+    place: Place<'_>,
+    yard: &dyn Yard,
+) -> Option<(PathBuf, FsAccess)> {
+    let links = yard.walk(wanted).links;
+    let mut around = links.iter().filter_map(|(at, _)| at.parent());
+    let named = |dir: &&Path| hint::path(dir, access, place).is_some_and(|named| named == hint);
+    around.find(named).map(|dir| (dir.to_owned(), FsAccess::Read))
 }
 
 /// Does the call change what the directory says of this name, and not what the name leads to?

@@ -32,6 +32,9 @@ pub enum Manner {
     Permissive,
 }
 
+/// What the policy of a later round is called: its file has no name.
+pub(crate) const DRAFT: &str = "learned so far";
+
 /// Runs of one permissive lesson: each may get as far as the next thing that is denied.
 const ROUNDS: usize = 16;
 
@@ -104,7 +107,11 @@ pub fn run(lesson: Lesson, notice: &mut dyn FnMut(&Prepared)) -> Result<Taught, 
                 ..taught
             });
         }
-        let denials = std::mem::take(&mut finished.report.denials);
+        let mut denials = std::mem::take(&mut finished.report.denials);
+        for denial in denials.iter_mut().filter(|_| last.is_some()) {
+            let file = options.policy.as_deref().unwrap_or_default();
+            denial.rule = denial.rule.replace(file, DRAFT);
+        }
         course.take(&denials, place, &OnDisk);
         let learned = course.learned(&finished.report.withheld_env, &program, base, place);
         let passed = lesson.manner == Manner::Strict || finished.status == 0;

@@ -16,11 +16,7 @@ use crate::text::visible;
 pub(super) fn write(lesson: &Lesson, withheld: &[String], program: &str, base: Base<'_>, place: Place<'_>) -> String {
     let mut out = String::new();
     let program = visible(program);
-    let _ = writeln!(
-        out,
-        "# What one run of `{program}` was denied under `{}`.",
-        visible(base.name)
-    );
+    let _ = writeln!(out, "# What `{program}` was denied under `{}`.", visible(base.name));
     out.push_str("# Read it before you use it: a command asks for what it likes, and this only writes it down.\n");
     let _ = writeln!(out, "extends: {}", quoted(base.name));
     let _ = writeln!(

@@ -157,7 +157,7 @@ impl Wishes {
             own.count() >= MANY
                 && !mixed
                 && judge(dir, access, place, yard).is_ok()
-                && secrets_in(&end, place, yard).is_some_and(|found| found.is_empty())
+                && secrets_in(&end, &BTreeSet::new(), place, yard).is_some_and(|found| found.is_empty())
         };
         let mut crowded = children.into_iter().filter(|(_, inside)| inside.len() >= MANY);
         crowded
@@ -211,8 +211,11 @@ pub(super) fn still(path: &Path, access: FsAccess, place: Place<'_>, yard: &dyn 
 }
 
 /// The secrets below a directory. `None` if there is too much to look through, or it cannot be looked at.
+///
+/// `known`: directories that were looked through before the command could write there. What came since is its own work: a temporary
+/// file is closed to everybody else, and no secret for that.
 #[must_use]
-pub fn secrets_in(dir: &Path, place: Place<'_>, yard: &dyn Yard) -> Option<Vec<PathBuf>> {
+pub fn secrets_in(dir: &Path, known: &BTreeSet<PathBuf>, place: Place<'_>, yard: &dyn Yard) -> Option<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut todo = vec![dir.to_owned()];
     let mut seen = 0;
@@ -224,11 +227,12 @@ pub fn secrets_in(dir: &Path, place: Place<'_>, yard: &dyn Yard) -> Option<Vec<P
             if seen > ENTRIES {
                 return None;
             }
-            if is_secret_at(&path, &homes) || yard.is_closed(&path) {
+            let own = path.ancestors().any(|dir| known.contains(dir));
+            if is_secret_at(&path, &homes) || (!own && yard.is_closed(&path)) {
                 found.push(path);
             } else if yard.is_dir(&path) {
                 todo.push(path);
-            } else if read < READ {
+            } else if !own && read < READ {
                 read += 1;
                 if content::holds_secret(&path, &homes, yard) {
                     found.push(path);

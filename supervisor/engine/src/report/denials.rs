@@ -1,6 +1,5 @@
 //! What was refused, as the report lists it: by which clause, and the smallest change that would allow it.
 
-use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -11,15 +10,14 @@ use glee_egress::record::Attempt;
 use glee_egress::refusal::NOT_ALLOWED;
 use glee_egress::rules::{self, Rules, Verdict as Ruling};
 use glee_policy::decide::{Question, Verdict as Decision};
-use glee_policy::hint::{self, Place};
+use glee_policy::hint;
 use glee_policy::names::NamePattern;
 use glee_policy::origin::Origin;
-use glee_policy::resolved::{FsAccess, ResolvedPolicy};
+use glee_policy::resolved::ResolvedPolicy;
 use glee_sandbox::launch::{Because, Denied, DeniedKind, Subject};
-use glee_sandbox::plan::{MountStep, Response, SandboxPlan};
+use glee_sandbox::plan::SandboxPlan;
 use serde::Serialize;
 
-use crate::denied;
 use crate::egress::Egress;
 use crate::hex::hex;
 use crate::run::Prepared;
@@ -49,28 +47,20 @@ pub enum What {
     Name(String),
 }
 
-/// Places of which every sandbox has its own, whatever a policy grants.
-const OWN: &[&str] = &["/proc", "/dev"];
-
 const DNS_PORT: u16 = 53;
 
 const ONLY_TCP: &str = "no policy key allows datagrams: use TCP";
 
 const NO_NAME: &str = "no policy can name this host";
 
-/// Names that one hint has at most: who would have to take more of them away takes the protection away.
-const MOST_NAMES: usize = 32;
-
-const GRANTED: &str = "granted already: name it by this path";
-
 pub(super) const NOTHING: &str = "no policy key allows this";
 
 /// What the policy of a run says to its refusals.
 pub(super) struct Explainer<'a> {
     pub(super) policy: &'a ResolvedPolicy,
-    plan: &'a SandboxPlan,
-    project: &'a Path,
-    home: Option<&'a Path>,
+    pub(super) plan: &'a SandboxPlan,
+    pub(super) project: &'a Path,
+    pub(super) home: Option<&'a Path>,
     /// Which name has which address inside.
     book: Option<Book>,
     rules: Option<&'a Rules>,
@@ -222,137 +212,10 @@ impl<'a> Explainer<'a> {
             }
         }
     }
-
-    fn path(&self, path: &Path, denied: &Denied) -> (String, String) {
-        let access = match denied.kind {
-            DeniedKind::Write => FsAccess::ReadWrite,
-            DeniedKind::Read
-            | DeniedKind::Hidden
-            | DeniedKind::Execute
-            | DeniedKind::Unix
-            | DeniedKind::Syscall
-            | DeniedKind::Network
-            | DeniedKind::Limit => FsAccess::Read,
-        };
-        if denied.because == Because::Owner {
-            let identity = &self.plan.identity;
-            let rule = format!("the command runs as uid {}, never as root", identity.uid);
-            return (rule, "change its permissions, or run as its owner".to_owned());
-        }
-        if let Some(deny) = denied::by(self.policy, self.plan, path) {
-            let rule = format!("fs.deny `{}` ({})", deny.written, deny.origin);
-            return (rule, hint::without("fs.deny", &deny.written));
-        }
-        if let Some(own) = OWN.iter().find(|own| path.starts_with(own)) {
-            return (format!("the sandbox has its own `{own}`"), NOTHING.to_owned());
-        }
-        if let Some(rule) = denied::leads_out(path).filter(|_| denied.because == Because::Covered) {
-            // A pipe is not covered in a tree that is written.
-            let dir = path.parent().filter(|_| denied.kind != DeniedKind::Unix);
-            let hint = dir.map_or_else(|| NOTHING.to_owned(), |dir| self.grant(dir, FsAccess::ReadWrite));
-            return (rule.to_owned(), hint);
-        }
-        let verdict = self.policy.decide(&Question::Path { path, access });
-        let names = self.protected(path);
-        if let Some(name) = names.first()
-            && access == FsAccess::ReadWrite
-        {
-            let rule = format!("`{name}` stays as it is: programs outside obey it");
-            return (rule, unprotect(&names));
-        }
-        let rule = match (&verdict.allowed, access) {
-            (true, _) => format!("{}, but not inside this sandbox", written(&verdict)),
-            (false, FsAccess::ReadWrite) if verdict.origin.is_some() => format!("{} only reads", written(&verdict)),
-            (false, FsAccess::Read | FsAccess::ReadWrite) => written(&verdict),
-        };
-        // What makes, moves or removes a name needs the directory.
-        let about_the_name = ["unlink", "rmdir", "rename", "link", "symlink", "mkdir", "mknod", "bind"];
-        let about_the_name = about_the_name.iter().any(|call| denied.syscall.starts_with(call));
-        let place = match path.parent() {
-            Some(dir) if access == FsAccess::ReadWrite && (about_the_name || is_about_a_link(path, denied)) => dir,
-            // A link that leads to nothing yet is hidden by its directory, and no policy can name it.
-            Some(dir) if access == FsAccess::ReadWrite && path.is_symlink() && !path.exists() => dir,
-            Some(_) | None => path,
-        };
-        // It came by another way, through a link or a directory that is not shown.
-        let hint = match verdict.allowed && place == path && denied.because == Because::Absent {
-            true => GRANTED.to_owned(),
-            false => self.grant(place, access),
-        };
-        (rule, hint)
-    }
-
-    /// The names by which a policy opts out of protecting a path: the nearest that it lies in, or all that lie below it and hold it.
-    fn protected(&self, path: &Path) -> Vec<String> {
-        let islands = || {
-            let watches = self.plan.watches.iter();
-            watches.filter(|watch| watch.response == Response::Protect && !self.is_held(&watch.path))
-        };
-        let around = islands().filter(|watch| path.starts_with(&watch.path));
-        let around = around.max_by_key(|watch| watch.path.as_os_str().len());
-        let tree = |path: &&Path| self.policy.grants.iter().any(|grant| grant.path.as_path() == *path);
-        let name = |island: &Path| {
-            let top = island.ancestors().skip(1).find(tree).unwrap_or(self.project);
-            let name = island.strip_prefix(top).unwrap_or(island);
-            name.to_string_lossy().into_owned()
-        };
-        if let Some(island) = around {
-            return vec![name(&island.path)];
-        }
-        let below = islands().filter(|watch| watch.path.starts_with(path));
-        let names: BTreeSet<String> = below.map(|watch| name(&watch.path)).collect();
-        names.into_iter().collect()
-    }
-
-    /// Does a directory stay only because of what lies in it?
-    fn is_held(&self, path: &Path) -> bool {
-        let pins = |step: &MountStep| matches!(step, MountStep::Pin { at } if at == path);
-        let protects = |step: &MountStep| matches!(step, MountStep::Protect { at } if at == path);
-        let mounts = &self.plan.mounts;
-        mounts.iter().any(pins) && !mounts.iter().any(protects)
-    }
-
-    /// The clause that would grant a path: itself if it is there, else the nearest directory that is.
-    fn grant(&self, path: &Path, access: FsAccess) -> String {
-        let exists = |path: &&Path| path.symlink_metadata().is_ok();
-        let there = path.ancestors().find(exists).unwrap_or(path);
-        if there == Path::new("/") {
-            return NOTHING.to_owned();
-        }
-        let place = Place {
-            project: self.project,
-            home: self.home,
-        };
-        // What no policy can name is granted with its directory, unless that is all of a home.
-        let narrow = |dir: &&Path| dir.parent().is_some() && self.home.is_none_or(|home| !home.starts_with(dir));
-        let mut above = there.ancestors().skip(1).take_while(narrow);
-        hint::path(there, access, place)
-            .or_else(|| above.find_map(|dir| hint::path(dir, access, place)))
-            .unwrap_or_else(|| NOTHING.to_owned())
-    }
-}
-
-/// Was a link itself to be changed? A grant of it is one of what it leads to. What is there inside has been followed to its end,
-/// unless the call does not follow.
-fn is_about_a_link(path: &Path, denied: &Denied) -> bool {
-    let itself = ["lchown", "lsetxattr", "lremovexattr"].contains(&denied.syscall.as_str());
-    (itself || denied.because != Because::Absent) && path.is_symlink()
-}
-
-/// What is replaced by way of a lock beside it needs both names.
-fn unprotect(names: &[String]) -> String {
-    match names {
-        [name] => match name.strip_suffix(".lock") {
-            Some(meant) => hint::unprotect(&[meant, name]),
-            None => hint::unprotect(&[name]),
-        },
-        names if names.len() <= MOST_NAMES => hint::unprotect(&names.iter().map(String::as_str).collect::<Vec<_>>()),
-        _ => NOTHING.to_owned(),
-    }
 }
 
 /// A clause with its place.
-fn written(verdict: &Decision) -> String {
+pub(super) fn written(verdict: &Decision) -> String {
     placed(&verdict.clause, verdict.origin.as_ref())
 }
 

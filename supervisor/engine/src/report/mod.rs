@@ -9,6 +9,7 @@ mod layers;
 mod limits;
 mod model;
 mod named;
+mod paths;
 mod receipt;
 mod time;
 

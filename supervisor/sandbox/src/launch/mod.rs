@@ -37,6 +37,7 @@ use std::time::Instant;
 
 pub use changes::{Change, Changed, Changes, Doubt, Found, Judge, Verdict};
 pub use companion::Serve;
+pub use denials::interpreter;
 pub use denials::records::NoRecords;
 pub use denials::{Because, Client, Denied, DeniedKind, Refusals, Subject};
 pub use janitor::Leaving;

@@ -321,7 +321,11 @@ impl Foreseen {
             Some(path) if passes(&path) && host.could(&path, self.want, self.last) && host.is_dir(&self.path) => {
                 (self.want, self.last) = (Want::Enter, Last::Follow);
             }
-            Some(path) => self.path = path,
+            // A link there may lead on to what is hidden.
+            Some(path) => match inside.map(|inside| inside.judge(&path, self.want, self.last)) {
+                Some(Judgement::Refused { path, because, .. }) => (self.path, self.because) = (path, because),
+                Some(Judgement::Passes { .. } | Judgement::Climbs { .. }) | None => self.path = path,
+            },
             None => return,
         }
         self.asked = None;

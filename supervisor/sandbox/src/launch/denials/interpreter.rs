@@ -5,15 +5,15 @@
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::sys::look;
+use crate::sys::look::{self, Last};
 
 /// Scripts whose interpreter is a script, as deep as the kernel follows them.
-pub(super) const LEVELS: usize = 5;
+pub const LEVELS: usize = 5;
 
 /// `BINPRM_BUF_SIZE`: as much as the kernel looks at.
 const START: usize = 256;
@@ -26,7 +26,7 @@ const PATH_MAX: usize = 4096;
 
 /// What is needed besides the file itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Needed {
+pub enum Needed {
     /// A program that is started in a script's place, and may need something itself.
     Program(PathBuf),
     /// What loads a program's libraries.
@@ -34,11 +34,18 @@ pub(super) enum Needed {
 }
 
 impl Needed {
-    pub(super) fn path(&self) -> &Path {
+    #[must_use]
+    pub fn path(&self) -> &Path {
         match self {
             Self::Program(path) | Self::Loader(path) => path,
         }
     }
+}
+
+/// The same of a file of the host.
+#[must_use]
+pub fn needed_by(program: &Path) -> Option<Needed> {
+    needed(look::on_host(program, Last::Follow).ok()?.as_fd())
 }
 
 /// `None`: nothing, or it cannot be read, or is named by a path that is not absolute.

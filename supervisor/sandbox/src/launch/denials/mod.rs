@@ -16,7 +16,7 @@ mod gone;
 mod grounds;
 mod host;
 mod inside;
-mod interpreter;
+pub mod interpreter;
 mod listen;
 mod lookups;
 mod loopback;

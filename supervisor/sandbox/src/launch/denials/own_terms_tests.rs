@@ -45,6 +45,7 @@ fn what_is_about_the_process_stays_unknown_and_all_else_as_it_is() {
     assert_eq!(known(&endless), None);
     for path in [
         "/proc/12/cwd/x",
+        "/proc/1/root/etc/x",
         "/proc/selfish/root",
         "/usr//lib/./x/",
         "/dev/null",
