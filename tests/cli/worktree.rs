@@ -216,6 +216,14 @@ claims! {
         assert_eq!(at.host("git branch --list 'glee/*' | grep -c .; git status --porcelain; cat file; git fsck --no-progress"), "4\none\n");
     }
 
+    // What belongs to one that ends is taken away while another finds its way through the repository.
+    fn worktrees_are_filled_and_looked_through_while_others_end(at) {
+        at.host(REPOSITORY);
+        let one = "@BIN run --policy workspace --workspace worktree -- true > @OUT/said$round.$n 2>&1";
+        at.host(&format!("export XDG_STATE_HOME=@STATE; for round in 1 2 3 4; do for n in 1 2 3 4 5 6; do {one} & done; wait; done"));
+        assert_eq!(at.host("cat @OUT/said* | grep 'cannot fill\\|cannot look through' || true; find .git -name '*set-aside*'"), "");
+    }
+
     // One that ends looks at the entries that came meanwhile: these belong to others.
     fn worktrees_that_come_meanwhile_are_kept(at) {
         at.host(REPOSITORY);

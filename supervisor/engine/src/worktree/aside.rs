@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use glee_policy::Flags;
 use glee_sandbox::launch::{self, End};
+use glee_sandbox::plan::Workspace;
 use glee_sandbox::sys::event::{self, Ready, Want};
 use glee_sandbox::sys::fd;
 use glee_sandbox::sys::process::{self, Change, Side};
@@ -29,9 +30,18 @@ const LATE: i32 = 124;
 const TOO_LATE: &str =
     "git did not come to an end; a pipe where it expects a file would keep it waiting (find . -type p)";
 
+/// The status of a sandbox that could not be built because something was taken away meanwhile, by a run that ended.
+const GONE: i32 = 121;
+/// How often it is built anew then.
+const AGAIN: usize = 5;
+
 /// What to run, and where.
 #[derive(Debug)]
-pub(super) struct Errand(Options);
+pub(super) struct Errand {
+    options: Options,
+    /// What lies at the project's path.
+    workspace: Workspace,
+}
 
 /// What came of it.
 #[derive(Debug)]
@@ -64,19 +74,38 @@ impl Errand {
         let command = command.map(Into::into).collect();
         let flags = Flags::none(project.to_owned());
         let options = Options::to_look(Some(policy.to_owned()), Some(project.to_owned()), flags, command);
-        Self(Options {
-            observe: run::Observe::Nothing,
-            ..options
-        })
+        Self {
+            options: Options {
+                observe: run::Observe::Nothing,
+                ..options
+            },
+            workspace: Workspace::Shared,
+        }
+    }
+
+    /// At the project's path lies a worktree: the pointers of others to the repository lead into it, and are right all the same.
+    pub(super) fn in_worktree(mut self) -> Self {
+        self.workspace = Workspace::Worktree;
+        self
     }
 
     /// Does no more than look: not for ever.
     pub(super) fn looks(mut self) -> Self {
-        self.0.flags.timeout = Some(PATIENCE);
+        self.options.flags.timeout = Some(PATIENCE);
         self
     }
 
     pub(super) fn run(self) -> io::Result<Done> {
+        for _ in 0..AGAIN {
+            let done = self.once()?;
+            if done.status != GONE {
+                return Ok(done);
+            }
+        }
+        self.once()
+    }
+
+    fn once(&self) -> io::Result<Done> {
         let ((out, out_end), (err, err_end)) = (fd::pipe()?, fd::pipe()?);
         let nothing = File::open("/dev/null")?;
         match process::clone_into(0, None)? {
@@ -101,19 +130,23 @@ impl Errand {
 
     /// In the child: 0, 1 and 2 are its own.
     fn carry_out(&self) -> i32 {
-        let outcome = run::prepare(&self.0, &run_id())
-            .map_err(|refusal| refusal.to_string())
-            .and_then(|prepared| launch::run_plain(&prepared.plan).map_err(|error| error.to_string()));
+        let outcome = run::prepare(&self.options, &run_id())
+            .map_err(|refusal| (125, refusal.to_string()))
+            .and_then(|mut prepared| {
+                prepared.plan.workspace = self.workspace;
+                launch::run_plain(&prepared.plan)
+                    .map_err(|error| (if error.is_of_what_is_gone() { GONE } else { 125 }, error.to_string()))
+            });
         match outcome {
             Ok(outcome) => match outcome.end {
                 End::Exited(status) => status,
                 End::Timeout => LATE,
                 End::Signaled(_) | End::NotExecuted { .. } => 125,
             },
-            Err(problem) => {
+            Err((status, problem)) => {
                 // For whoever reads why; there is nobody else to tell.
                 let _ = writeln!(io::stderr(), "{problem}");
-                125
+                status
             }
         }
     }

@@ -169,6 +169,13 @@ impl LaunchError {
         }
     }
 
+    /// Was something taken away after it was found and before it was mounted? Nothing has run then.
+    #[must_use]
+    pub fn is_of_what_is_gone(&self) -> bool {
+        let gone = |error: &io::Error| matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESTALE));
+        matches!(self, Self::Step { step, error, .. } if step == "mounts" && gone(error))
+    }
+
     /// What the user can do about it.
     #[must_use]
     pub fn help(&self) -> Option<String> {
@@ -180,6 +187,10 @@ impl LaunchError {
             }
             Self::Unmapped { .. } => Some(
                 "run it outside of that namespace (`unshare -r`, a container), or in one that keeps your own id (`unshare -c`)".to_owned(),
+            ),
+            Self::Step { .. } if self.is_of_what_is_gone() => Some(
+                "it was taken away while the sandbox was being built, as a run that ends does with its own: start this one again"
+                    .to_owned(),
             ),
             Self::Step { step, detail, error } => advice(step, detail, error),
             // In a copy a name can be made only for an owner and a group that the sandbox has.
