@@ -42,7 +42,7 @@ impl LayerError {
         match self {
             Self::Agent(error) => error.help(),
             Self::Changed(_) => Some("ask for the task again".to_owned()),
-            Self::Policy(_) => None,
+            Self::Policy(error) => error.help(),
         }
     }
 }
