@@ -9,11 +9,11 @@ use crate::env::EnvFate;
 use crate::error::shown;
 use crate::grants::{Cover, normalise_denies};
 use crate::meaning::NetworkMeaning;
+use crate::minutes::minutes;
 use crate::names::NamePattern;
 use crate::narrow::narrow;
 use crate::origin::{Origin, Source};
 use crate::resolved::{DenyTarget, FsAccess, Mode, ModelAccess, ResolvedPolicy};
-use crate::value::minutes;
 
 /// One thing asked for that the base does not give.
 #[derive(Debug, Clone, PartialEq, Eq)]

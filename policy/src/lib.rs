@@ -20,6 +20,7 @@ pub mod injection;
 mod injection_tools;
 pub mod layer;
 pub mod meaning;
+pub mod minutes;
 pub mod names;
 pub mod narrow;
 pub mod node;

@@ -2,8 +2,8 @@
 //!
 //! Pure.
 
+use glee_policy::minutes::minutes;
 use glee_policy::resolved::{DenyTarget, Network, ResolvedPolicy};
-use glee_policy::value::minutes;
 use glee_policy::{Origin, Source};
 use serde::Serialize;
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use glee_policy::minutes::minutes;
 use glee_policy::origin::Source;
-use glee_policy::value::minutes;
 use glee_sandbox::Cause;
 use glee_sandbox::launch::{Denied, End, Outcome};
 

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use glee_policy::Flags;
 use glee_sandbox::launch::{self, End};
-use glee_sandbox::plan::Workspace;
 use glee_sandbox::sys::event::{self, Ready, Want};
 use glee_sandbox::sys::fd;
 use glee_sandbox::sys::process::{self, Change, Side};
@@ -37,11 +36,7 @@ const AGAIN: usize = 5;
 
 /// What to run, and where.
 #[derive(Debug)]
-pub(super) struct Errand {
-    options: Options,
-    /// What lies at the project's path.
-    workspace: Workspace,
-}
+pub(super) struct Errand(Options);
 
 /// What came of it.
 #[derive(Debug)]
@@ -74,24 +69,15 @@ impl Errand {
         let command = command.map(Into::into).collect();
         let flags = Flags::none(project.to_owned());
         let options = Options::to_look(Some(policy.to_owned()), Some(project.to_owned()), flags, command);
-        Self {
-            options: Options {
-                observe: run::Observe::Nothing,
-                ..options
-            },
-            workspace: Workspace::Shared,
-        }
-    }
-
-    /// At the project's path lies a worktree: the pointers of others to the repository lead into it, and are right all the same.
-    pub(super) fn in_worktree(mut self) -> Self {
-        self.workspace = Workspace::Worktree;
-        self
+        Self(Options {
+            observe: run::Observe::Nothing,
+            ..options
+        })
     }
 
     /// Does no more than look: not for ever.
     pub(super) fn looks(mut self) -> Self {
-        self.options.flags.timeout = Some(PATIENCE);
+        self.0.flags.timeout = Some(PATIENCE);
         self
     }
 
@@ -130,12 +116,12 @@ impl Errand {
 
     /// In the child: 0, 1 and 2 are its own.
     fn carry_out(&self) -> i32 {
-        let outcome = run::prepare(&self.options, &run_id())
+        let outcome = run::prepare(&self.0, &run_id())
             .map_err(|refusal| (125, refusal.to_string()))
-            .and_then(|mut prepared| {
-                prepared.plan.workspace = self.workspace;
+            .and_then(|prepared| {
+                let status = |gone| if gone { GONE } else { 125 };
                 launch::run_plain(&prepared.plan)
-                    .map_err(|error| (if error.is_of_what_is_gone() { GONE } else { 125 }, error.to_string()))
+                    .map_err(|error| (status(error.is_of_what_is_gone()), error.to_string()))
             });
         match outcome {
             Ok(outcome) => match outcome.end {

@@ -283,9 +283,7 @@ fn binds(plot: &Plot) -> Vec<(PathBuf, PathBuf)> {
 fn fill(plot: &Plot) -> Result<(), WorktreeError> {
     let policy = plot.known.as_path().join("checkout.yml");
     let git = "git -c core.hooksPath=/dev/null -c core.fsmonitor=false reset -q --hard";
-    let done = Errand::shell(&policy.to_string_lossy(), plot.project.as_path(), git, &[])
-        .in_worktree()
-        .run();
+    let done = Errand::shell(&policy.to_string_lossy(), plot.project.as_path(), git, &[]).run();
     match done {
         Ok(done) if done.status == 0 => Ok(()),
         Ok(done) => Err(WorktreeError::Checkout(done.said("it says nothing"))),

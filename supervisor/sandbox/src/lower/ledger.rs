@@ -4,8 +4,8 @@
 
 use glee_policy::ResolvedPolicy;
 use glee_policy::grants::Cover;
+use glee_policy::minutes::minutes;
 use glee_policy::resolved::{DenyTarget, FsAccess, Network};
-use glee_policy::value::minutes;
 
 use crate::plan::{Containment, Coverage, MountStep, SandboxPlan, Workspace};
 
