@@ -29,8 +29,16 @@ fn overlapped(
     end: &'static str,
     script: &str,
 ) -> Attempt {
+    beside(git_ran_code, [earlier, first, last, end], script)
+}
+
+fn beside(
+    ran: fn(&World, &Outcome) -> Option<String>,
+    [earlier, first, last, end]: [&'static str; 4],
+    script: &str,
+) -> Attempt {
     let link = "link() { git update-index --add --cacheinfo 160000,$(printf %040d 1),$1; };";
-    trap(&format!("{link} {UNTIL} touch b; await over; {script}"), git_ran_code).given(move |w| {
+    trap(&format!("{link} {UNTIL} touch b; await over; {script}"), ran).given(move |w| {
         w.host_does(&format!("set -e; {ARM} {earlier}"));
         w.settle();
         w.define("GLEE", binary().display());
@@ -44,6 +52,14 @@ fn overlapped(
             for i in $(seq 200); do [ -e a ] && break; sleep 0.05; done; [ -e a ]"
         ));
     })
+}
+
+/// What a person does next whose rebase has stopped.
+fn rebase_ran_code(w: &World, _: &Outcome) -> Option<String> {
+    w.settle();
+    let _ = w.host_command("git").args(["rebase", "--continue"]).output();
+    let ran = fs::exists(w.path("@OUT/pwned")).unwrap_or(false);
+    ran.then(|| "`git rebase --continue` on the host ran what the sandbox had planted".into())
 }
 
 /// The host adds a checkout while the command runs, which has the directory `.git/D` of an earlier run for it.
@@ -169,6 +185,12 @@ claims! {
     pointer_that_another_run_led_elsewhere_for_a_while_is_disarmed => overlapped(
         "mkdir x d; echo 'gitdir: ../d/../.git' > x/.git; git update-index --add --cacheinfo 160000,$(printf %040d 1),x",
         "mkdir -p q; new q/y; arm q/y; mkdir q/y/z; rmdir d; ln -s q/y/z d", "rm d; mkdir d", "true", "rmdir d; ln -s q/y/z d").only_started(),
+    commands_that_another_run_left_to_a_rebase_are_set_aside => beside(rebase_ran_code, ["id commit -q --allow-empty -m two; id commit -q --allow-empty -m three",
+        "GIT_SEQUENCE_EDITOR='sed -i 1s/pick/edit/' id rebase -q -i HEAD~1; echo 'exec @OUT/payload' >> .git/rebase-merge/git-rebase-todo", "true", "true"], "true")
+        .only_started(),
+    entry_of_a_worktree_that_another_run_left_names_no_place_outside => beside(repair_wrote, ["mkdir -p @OUT/victim",
+        "W=.git/worktrees/x; mkdir -p $W; echo ../.. > $W/commondir; echo 'ref: refs/heads/main' > $W/HEAD; echo @OUT/victim/.git > $W/gitdir", "true", "true"], "true")
+        .only_started(),
     new_checkout_is_not_led_elsewhere_by_an_old_directory => replaced("echo $PWD/own.git > .git/D/commondir"),
     new_checkout_is_not_told_more_by_an_old_directory => replaced("git config extensions.worktreeConfig true; \
         git config core.repositoryFormatVersion 1; echo ../.. > .git/D/commondir; \

@@ -229,7 +229,7 @@ impl Janitor<'_> {
         keep_only(places.numbers().chain([socket.as_raw_fd()]));
         // A little late perhaps: what the command has changed by then does not count.
         let ahead = match plan.containment {
-            Containment::Namespaces => Ahead::glance(&plan.git.repositories, *since),
+            Containment::Namespaces => Ahead::glance(&plan.git.repositories, *since, plan.git.others()),
             Containment::Landlock | Containment::Inherit => Ahead::default(),
         };
         let mut locks = Vec::new();

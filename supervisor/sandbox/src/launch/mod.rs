@@ -223,7 +223,7 @@ fn guarded(
     // While the child builds its root: this takes no time that anybody waits for.
     let denials = denials::start_early(plan, table);
     let ahead = match plan.containment {
-        Containment::Namespaces => Ahead::read(&plan.git.repositories, caller.since),
+        Containment::Namespaces => Ahead::read(&plan.git.repositories, caller.since, plan.git.others()),
         Containment::Landlock | Containment::Inherit => Ahead::default(),
     };
     let (mut outcome, rest) = supervise::watch(plan, child, denials, table, &groups.group, &caller)?;

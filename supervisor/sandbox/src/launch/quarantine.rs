@@ -65,7 +65,7 @@ impl<'p> Quarantine<'p> {
     /// Before anything is written.
     #[must_use]
     pub fn before(plan: &'p SandboxPlan) -> Self {
-        let ahead = Ahead::read(&plan.git.repositories, Since::now());
+        let ahead = Ahead::read(&plan.git.repositories, Since::now(), plan.git.others());
         Self { plan, ahead }
     }
 

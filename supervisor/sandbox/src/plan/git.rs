@@ -41,6 +41,13 @@ pub struct GitPlan {
     pub remotes: Vec<Remote>,
 }
 
+impl GitPlan {
+    /// Since when other runs have been at work.
+    pub(crate) fn others(&self) -> Option<Duration> {
+        self.shared.as_ref().map(|shared| shared.since)
+    }
+}
+
 /// A place that a remote of the project's configuration names, or nearly.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remote {

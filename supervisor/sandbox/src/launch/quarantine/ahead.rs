@@ -10,9 +10,11 @@ use std::fs;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::gitlinks::{self, gitlinks};
 use super::papers::{self, Before, Orders};
+use super::settled;
 use crate::launch::changes::Since;
 use crate::plan::{Repository, SandboxPlan};
 use crate::sys::dir::{self, Facts, Times};
@@ -41,19 +43,25 @@ pub(super) fn inode(dir: &Path) -> Option<Inode> {
     meta.is_dir().then(|| (meta.dev(), meta.ino()))
 }
 
-fn dirs(repositories: &[Repository]) -> BTreeMap<PathBuf, Inode> {
+/// Without worktrees that came since other runs have been at work: one of them may have made them.
+fn dirs(repositories: &[Repository], others: Option<Duration>) -> BTreeMap<PathBuf, Inode> {
+    let is_young = |dir: &Path| {
+        let place = dir.join("gitdir");
+        others.is_some_and(|since| place.symlink_metadata().is_ok() && settled::is_since(&place, since))
+    };
     let all = repositories.iter().filter_map(|repository| repository.index.parent());
     let of_worktrees = all
         .clone()
         .filter_map(Path::parent)
         .filter(|dir| dir.ends_with("worktrees"));
     all.chain(of_worktrees)
+        .filter(|dir| !is_young(dir))
         .filter_map(|dir| Some((dir.to_owned(), inode(dir)?)))
         .collect()
 }
 
 impl Ahead {
-    pub(in crate::launch) fn read(repositories: &[Repository], since: Since) -> Self {
+    pub(in crate::launch) fn read(repositories: &[Repository], since: Since, others: Option<Duration>) -> Self {
         let read = |index: &Path| {
             let file = path::open_held(index).ok()?;
             let before = dir::facts_at(file.as_fd(), OsStr::new("")).ok()?;
@@ -69,14 +77,14 @@ impl Ahead {
         });
         Self {
             known: known.collect(),
-            dirs: dirs(repositories),
+            dirs: dirs(repositories, others),
             since: Some(since),
-            orders: papers::orders_before(repositories),
+            orders: papers::orders_before(repositories, others),
         }
     }
 
     /// As `read`, without what is in them: for who may never need it.
-    pub(in crate::launch) fn glance(repositories: &[Repository], since: Since) -> Self {
+    pub(in crate::launch) fn glance(repositories: &[Repository], since: Since, others: Option<Duration>) -> Self {
         let look = |index: &Path| {
             let file = path::open_held(index).ok()?;
             let tell = dir::habits_of(file.as_fd()).ok()?.0 == Times::Tell;
@@ -88,9 +96,9 @@ impl Ahead {
         });
         Self {
             known: known.collect(),
-            dirs: dirs(repositories),
+            dirs: dirs(repositories, others),
             since: Some(since),
-            orders: papers::orders_before(repositories),
+            orders: papers::orders_before(repositories, others),
         }
     }
 
@@ -130,7 +138,7 @@ impl Ahead {
     pub(super) fn before(&self, plan: &SandboxPlan) -> Before<'_> {
         Before {
             since: self.since(),
-            others: plan.git.shared.as_ref().map(|shared| shared.since),
+            others: plan.git.others(),
             orders: &self.orders,
         }
     }

@@ -46,7 +46,7 @@ impl Repo {
             work: None,
             index: self.index(),
         };
-        Ahead::read(&[repository], Since::now())
+        Ahead::read(&[repository], Since::now(), None)
     }
 }
 
@@ -126,7 +126,7 @@ fn what_was_touched_in_the_tick_of_the_beginning_is_read_again() {
         work: None,
         index: repo.index(),
     };
-    let ahead = Ahead::read(&[repository], since);
+    let ahead = Ahead::read(&[repository], since, None);
     let stamped = fs::metadata(repo.index()).unwrap();
     let stamped = Duration::new(stamped.ctime() as u64, stamped.ctime_nsec() as u32);
     assert_eq!(ahead.unchanged(&repo.index()).is_none(), since.covers(stamped));

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use super::company::Company;
 use super::unfinished::{self, ROOMS, STEPS};
-use super::{Disarmed, disarm, links};
+use super::{Disarmed, disarm, links, settled};
 use crate::launch::changes::Since;
 use crate::plan::Repository;
 use crate::survey::{back_of, git_dir_of};
@@ -31,9 +31,11 @@ const LONGEST: usize = 4 << 20;
 /// Commands that a rebase held before a run: they are the caller's own.
 pub(super) type Orders = BTreeSet<Vec<u8>>;
 
-pub(super) fn orders_before(repositories: &[Repository]) -> Orders {
+/// Without what changed since other runs have been at work: it may be theirs.
+pub(super) fn orders_before(repositories: &[Repository], others: Option<Duration>) -> Orders {
     let dirs = repositories.iter().filter_map(|repository| repository.index.parent());
     let lists = dirs.flat_map(|dir| STEPS.iter().map(move |list| dir.join(list)));
+    let lists = lists.filter(|list| others.is_none_or(|since| !settled::is_since(list, since)));
     let texts = lists.filter_map(|list| path::read_file(&list, LONGEST).ok());
     let mut all = Orders::new();
     for text in texts {
