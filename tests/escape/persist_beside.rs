@@ -54,6 +54,22 @@ fn beside(
     })
 }
 
+/// What another run leaves while this one is at work; if that is not left, the script makes it.
+fn left(
+    ran: fn(&World, &Outcome) -> Option<String>,
+    earlier: &'static str,
+    make: &'static str,
+    is_there: &str,
+) -> Attempt {
+    let git = "[ ! -e .git/rebase-merge ] || git rebase --quit; rm -rf .git/rebase-merge";
+    beside(
+        ran,
+        [earlier, make, "true", "true"],
+        &format!("{is_there} || {{ {git}; {make}; }}"),
+    )
+    .only_started()
+}
+
 /// What a person does next whose rebase has stopped.
 fn rebase_ran_code(w: &World, _: &Outcome) -> Option<String> {
     w.settle();
@@ -185,12 +201,12 @@ claims! {
     pointer_that_another_run_led_elsewhere_for_a_while_is_disarmed => overlapped(
         "mkdir x d; echo 'gitdir: ../d/../.git' > x/.git; git update-index --add --cacheinfo 160000,$(printf %040d 1),x",
         "mkdir -p q; new q/y; arm q/y; mkdir q/y/z; rmdir d; ln -s q/y/z d", "rm d; mkdir d", "true", "rmdir d; ln -s q/y/z d").only_started(),
-    commands_that_another_run_left_to_a_rebase_are_set_aside => beside(rebase_ran_code, ["id commit -q --allow-empty -m two; id commit -q --allow-empty -m three",
-        "GIT_SEQUENCE_EDITOR='sed -i 1s/pick/edit/' id rebase -q -i HEAD~1; echo 'exec @OUT/payload' >> .git/rebase-merge/git-rebase-todo", "true", "true"], "true")
-        .only_started(),
-    entry_of_a_worktree_that_another_run_left_names_no_place_outside => beside(repair_wrote, ["mkdir -p @OUT/victim",
-        "W=.git/worktrees/x; mkdir -p $W; echo ../.. > $W/commondir; echo 'ref: refs/heads/main' > $W/HEAD; echo @OUT/victim/.git > $W/gitdir", "true", "true"], "true")
-        .only_started(),
+    commands_that_another_run_left_to_a_rebase_are_set_aside => left(rebase_ran_code, "id commit -q --allow-empty -m two; id commit -q --allow-empty -m three",
+        "GIT_SEQUENCE_EDITOR='sed -i 1s/pick/edit/' id rebase -q -i HEAD~1; echo 'exec @OUT/payload' >> .git/rebase-merge/git-rebase-todo",
+        "grep -q payload .git/rebase-merge/git-rebase-todo"),
+    entry_of_a_worktree_that_another_run_left_names_no_place_outside => left(repair_wrote, "mkdir -p @OUT/victim",
+        "W=.git/worktrees/x; mkdir -p $W; echo ../.. > $W/commondir; echo 'ref: refs/heads/main' > $W/HEAD; echo @OUT/victim/.git > $W/gitdir",
+        "[ -e .git/worktrees/x/gitdir ]"),
     new_checkout_is_not_led_elsewhere_by_an_old_directory => replaced("echo $PWD/own.git > .git/D/commondir"),
     new_checkout_is_not_told_more_by_an_old_directory => replaced("git config extensions.worktreeConfig true; \
         git config core.repositoryFormatVersion 1; echo ../.. > .git/D/commondir; \
