@@ -84,7 +84,7 @@ fn of_git_dirs(company: &Company<'_>, some: &[&Path], ahead: &Ahead, out: &mut D
         // Once for all, like the search: a command can make any number of these.
         thread::sleep(BETWEEN);
         for (git, inside) in lost.iter().filter(|_| !company.others()) {
-            unnamed(git, inside, out);
+            unnamed(plan, git, inside, out);
         }
         let mut pointing = pointing(plan);
         let lost = lost.iter().map(|(git, inside)| git.join(inside));
@@ -153,7 +153,7 @@ fn told(git: &Path, inside: &Path, since: Option<Since>, out: &mut Disarmed) {
 
 /// Takes the name of the place away that does not lead back: `git worktree repair` would write a `.git` there, wherever it is, and
 /// `git worktree prune` removes an entry without one.
-fn unnamed(git: &Path, inside: &Path, out: &mut Disarmed) {
+fn unnamed(plan: &SandboxPlan, git: &Path, inside: &Path, out: &mut Disarmed) {
     let name = OsStr::new("gitdir");
     let entry = git.join(inside);
     let named = back_of(&entry).map(|back| entry.join(back));
@@ -165,7 +165,7 @@ fn unnamed(git: &Path, inside: &Path, out: &mut Disarmed) {
                 .symlink_metadata()
                 .is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
         };
-        work.is_some_and(|work| leads_back(&work, &entry)) || closed()
+        work.is_some_and(|work| leads_back(plan, &work, &entry)) || closed()
     });
     if entry.join(name).symlink_metadata().is_ok() && !is_right {
         out.note(entry.join(name), disarm::rename_in(git, inside, name));
@@ -173,13 +173,13 @@ fn unnamed(git: &Path, inside: &Path, out: &mut Disarmed) {
 }
 
 /// Does the `.git` of this checkout say that this is its part of the git directory?
-fn leads_back(work: &Path, entry: &Path) -> bool {
+fn leads_back(plan: &SandboxPlan, work: &Path, entry: &Path) -> bool {
     let is_same = |one: &Path, other: &Path| one == other || inode(one).is_some() && inode(one) == inode(other);
     if git_dir_of(work).is_some_and(|git| is_same(&git, entry)) {
         return true;
     }
     // A run in a worktree of its own has that at the project's place, and the repository at another: what leads to the real
-    // one, for all others, comes to a pointer here.
+    // one, for all others, comes to a pointer here. Others lie outside: what lies in the trees the command may have written.
     let here = || {
         let to = pointer_way(work)?;
         let all = to.parent().filter(|_| to.file_name() == entry.file_name())?;
@@ -190,7 +190,7 @@ fn leads_back(work: &Path, entry: &Path) -> bool {
         let common = common_dir_of(&git_dir_of(place.parent()?)?).filter(|_| is_pointer)?;
         Some(is_same(&common, entry.parent()?.parent()?))
     };
-    here().unwrap_or(false)
+    tree_of(plan, work).is_none() && here().unwrap_or(false)
 }
 
 /// Where a new one works.
@@ -206,7 +206,7 @@ fn works(plan: &SandboxPlan, entry: &Path, since: Option<Since>, out: &mut Disar
     let named = back_of(entry).and_then(|back| fs::canonicalize(entry.join(back).parent()?).ok());
     let Some(work) = named else { return Works::Lost };
     let tree = tree_of(plan, &work);
-    if leads_back(&work, entry) {
+    if leads_back(plan, &work, entry) {
         return Works::Known(tree.map(|_| work.clone()));
     }
     if let Some(tree) = tree
