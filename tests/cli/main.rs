@@ -10,6 +10,9 @@
 mod claims;
 #[path = "../soak/keeper.rs"]
 mod keeper;
+#[cfg(target_arch = "x86_64")]
+#[path = "../soak/programs.rs"]
+mod programs;
 #[path = "../compat/seen.rs"]
 mod seen;
 mod support;
@@ -18,6 +21,8 @@ mod agents;
 mod agents_def;
 mod approvals;
 mod audit;
+#[cfg(target_arch = "x86_64")]
+mod beginning;
 mod commands;
 mod config;
 mod context;

@@ -30,5 +30,14 @@ macro_rules! entry {
         pub extern "C" fn main(_count: i32, _arguments: *const *const u8) -> i32 {
             $crate::sys::entry::run($main)
         }
+
+        $crate::library_start!();
     };
+}
+
+/// The library's own start is linked.
+#[cfg(not(own_start))]
+#[macro_export]
+macro_rules! library_start {
+    () => {};
 }

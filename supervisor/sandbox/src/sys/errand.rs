@@ -37,11 +37,13 @@ impl<A> Child<A> {
         // SAFETY: one past the end of the allocation.
         let top = unsafe { stack.as_mut_ptr().add(stack.capacity()) }.cast();
         let flags = namespaces | libc::CLONE_VM | libc::SIGCHLD;
+        let courtesy = processors::Courtesy::begin();
         // SAFETY: `top` is the aligned end of a live allocation; it and the argument are kept until the child has ended;
         // the errands of this module keep the invariant above.
         let pid = check(unsafe { libc::clone(errand, top, flags, (&raw mut *argument).cast()) }.into())?;
         let pid = Pid(libc::pid_t::try_from(pid).unwrap_or(-1));
         processors::part_from(pid);
+        drop(courtesy);
         Ok(Self {
             pid,
             _argument: argument,

@@ -28,6 +28,8 @@ pub mod process;
 pub mod processors;
 pub mod seccomp;
 pub mod socket;
+#[cfg(own_start)]
+pub mod start;
 pub mod stat;
 pub mod term;
 

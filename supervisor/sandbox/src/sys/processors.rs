@@ -8,6 +8,36 @@ use super::process::Pid;
 /// Room for 8,192 processors, as many as any kernel is built for.
 const WORDS: usize = 128;
 
+/// While this lives, a child that is made does not take its maker's place on the processor: the maker goes on, and can part from it.
+///
+/// The child's copy of this, dropped, makes it as it would have been. An errand that drops none keeps waiting for its turn.
+#[derive(Debug)]
+pub struct Courtesy(bool);
+
+impl Courtesy {
+    #[must_use]
+    pub fn begin() -> Self {
+        // SAFETY: takes a number; zero is this thread.
+        let ordinary = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) } == i64::from(libc::SCHED_OTHER);
+        // Somebody's choice for us stays as it is.
+        Self(ordinary && policy(libc::SCHED_BATCH))
+    }
+}
+
+impl Drop for Courtesy {
+    fn drop(&mut self) {
+        if self.0 {
+            policy(libc::SCHED_OTHER);
+        }
+    }
+}
+
+fn policy(policy: libc::c_int) -> bool {
+    let priority: libc::c_int = 0;
+    // SAFETY: the kernel reads one int behind the live pointer.
+    check(unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) }).is_ok()
+}
+
 /// Lets a child that was just made begin on another processor than this one, if there is one.
 ///
 /// A kernel that packs the tasks of a virtual machine together puts it behind us, and it would wait until we have nothing

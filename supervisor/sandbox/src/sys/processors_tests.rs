@@ -22,3 +22,28 @@ fn a_child_may_run_where_it_could_before() {
     child.kill().expect("it is ours");
     child.wait().expect("it is ours");
 }
+
+/// The class of this thread, as the kernel numbers them.
+fn class() -> i64 {
+    // SAFETY: takes a number; zero is this thread.
+    unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) }
+}
+
+#[test]
+fn a_courtesy_ends_with_its_scope() {
+    assert_eq!(class(), i64::from(libc::SCHED_OTHER));
+    {
+        let _courtesy = Courtesy::begin();
+        assert_eq!(class(), i64::from(libc::SCHED_BATCH));
+        let _second = Courtesy::begin();
+    }
+    assert_eq!(class(), i64::from(libc::SCHED_OTHER));
+}
+
+#[test]
+fn a_class_that_somebody_chose_stays() {
+    assert!(policy(libc::SCHED_BATCH));
+    drop(Courtesy::begin());
+    assert_eq!(class(), i64::from(libc::SCHED_BATCH));
+    assert!(policy(libc::SCHED_OTHER));
+}
