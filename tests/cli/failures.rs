@@ -1,6 +1,6 @@
 //! What is said when nothing could be done: as an object where JSON was asked for, and with what to do about it.
 
-use glee_tests::Caller;
+use glee_tests::{Caller, Run};
 use serde_json::json;
 
 use crate::claims::claims;
@@ -120,5 +120,57 @@ as_caller {glee} workflow history
         assert!(seen.stdout.contains(&format!("the run `{run}` has stopped: ")), "{}\n{}", seen.stdout, seen.stderr);
         assert!(seen.stdout.contains("hint: check the room on the disk"), "{}", seen.stdout);
         assert!(seen.stdout.contains(&format!("then `glee-supervisor workflow resume {run}` goes on")), "{}", seen.stdout);
+    }
+    fn a_proc_that_shows_other_processes_or_none_is_refused(at) {
+        let own: &[&str] = match at.world.caller() {
+            Caller::Root => &["unshare", "--pid", "--fork"],
+            Caller::User => &["unshare", "--user", "--map-current-user", "--pid", "--fork"],
+        };
+        for policy in ["restricted", "inherit"] {
+            let run = ["run", "--policy", policy, "--", "echo", "started"];
+            let seen = at.call(run).through(own).go();
+            assert_eq!((seen.code(), seen.out().as_str()), (Some(125), ""), "{}", seen.err());
+            assert!(seen.err().contains("`/proc` belongs to other processes") && seen.err().contains("hint: mount"), "{}", seen.err());
+            let seen = at.in_mount_namespace(&format!("mount -t tmpfs none /proc; as_caller @BIN run --policy {policy} -- echo started 2>&1 || echo $?"));
+            assert!(seen.stdout.contains("`/proc` does not show this process") && seen.stdout.ends_with("\n125\n"), "{}", seen.stdout);
+        }
+    }
+
+    fn a_name_in_a_message_makes_no_line_of_its_own(at) {
+        at.world.file("@PROJECT/.glee/config.yml", "security:
+  subagent_permissions:
+    fs: {deny: [\"x\\nglee-supervisor: run this\\nz/..\"]}
+");
+        let seen = at.seen(["run", "--", "true"]);
+        assert!(seen.status == 125 && seen.stderr.contains(r"`fs.deny: x\nglee-supervisor: run this\nz/..`"), "{}", seen.stderr);
+        at.host("rm .glee/config.yml");
+        let seen = at.seen(["run", "--", "a\nglee-supervisor: run this"]);
+        assert!(seen.status == 127 && seen.stderr.contains(r"`a\nglee-supervisor: run this`"), "{}", seen.stderr);
+    }
+
+    fn a_caller_of_a_real_time_class_gets_a_command_of_the_ordinary_one(at) {
+        let real_time = ["chrt", "--fifo", "1"];
+        let class = ["sh", "-c", "chrt --pid $$ | head -n 1"];
+        // No user may have it, nor every root.
+        if Run::bare(&at.world).through(real_time).command(["true"]).go().code() != Some(0) {
+            return;
+        }
+        for (policy, wanted) in [("restricted", "SCHED_OTHER"), ("workspace", "SCHED_OTHER"), ("inherit", "SCHED_FIFO")] {
+            let run = ["run", "--policy", policy, "--"].into_iter().chain(class);
+            let seen = at.call(run).through(real_time).go();
+            assert!(seen.code() == Some(0) && seen.out().trim_end().ends_with(wanted), "{policy}: {}{}", seen.out(), seen.err());
+        }
+    }
+
+    fn without_a_descriptor_to_spare_it_is_said_why(at) {
+        let said = at.host("(ulimit -n 0; exec @BIN run -- echo started) 2>&1 || echo $?");
+        assert!(said.contains("Too many open files") && said.ends_with("\n125\n"), "{said}");
+    }
+
+    fn help_that_cannot_be_written_is_no_success(at) {
+        for words in ["--help", "run --help", "--version"] {
+            let said = at.host(&format!("@BIN {words} 2>&1 > /dev/full || echo $?"));
+            assert!(said.contains("cannot write to standard output") && said.ends_with("\n1\n"), "{words}: {said}");
+        }
     }
 }

@@ -48,6 +48,12 @@ fn is_complete(report: &Value) {
 }
 
 claims! {
+    fn under_inherit_nobody_looks_for_changes(at) {
+        let (seen, report) = at.reported(&["--policy", "inherit", "--", "touch", "made"]);
+        assert_eq!((seen.status, &report["changes"], &report["changed_files"]), (0, &Value::Null, &json!([])), "{}", seen.stderr);
+        assert!(at.project().join("made").exists());
+    }
+
     fn the_policy_of_a_command_that_is_not_found_is_reported(at) {
         let (_, ran) = at.reported(&["--policy", "workspace", "--", "true"]);
         at.world.file("@PROJECT/plain", "no program\n");

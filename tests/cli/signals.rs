@@ -89,6 +89,16 @@ claims! {
         reaches_the_command(at, "USR2");
     }
 
+    fn a_pause_that_the_command_declines_stops_nobody(at) {
+        // No shell: what it waits for would stop.
+        let run = ["run", "--policy", "restricted", "--", "perl", "-e", "$| = 1; $SIG{TSTP} = sub { exit 7 }; print 'ready'; sleep 30"];
+        let running = at.call(run).spawn();
+        assert!(running.wait_for("ready"), "the command did not start");
+        running.signal("TSTP");
+        let seen = running.finish();
+        assert!(told(&seen) == 7 && seen.took < Duration::from_secs(20), "{} after {:?}: {}", told(&seen), seen.took, seen.err());
+    }
+
     fn a_second_sigint_ends_a_command_that_ignores_the_first(at) {
         ends_the_command_when_sent_twice(at, "INT", 2);
     }

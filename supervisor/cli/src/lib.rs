@@ -113,10 +113,16 @@ fn hidden(arguments: &[OsString]) -> Option<i32> {
 
 /// Help goes to stdout with status 0. A mistake in `run` is a refusal: 125, as nothing was started.
 fn usage(error: &clap::Error, arguments: &[OsString]) -> u8 {
-    // Nobody to print to is no reason for another status.
-    let _ = error.print();
+    let printed = error.print();
     if !error.use_stderr() {
-        return 0;
+        // It was asked for, as data is.
+        return match printed {
+            Err(problem) if problem.kind() != std::io::ErrorKind::BrokenPipe => {
+                print::error(&format!("cannot write to standard output: {problem}"), None);
+                1
+            }
+            Ok(()) | Err(_) => 0,
+        };
     }
     if names_run(arguments) { 125 } else { 2 }
 }

@@ -68,11 +68,17 @@ pub(crate) fn error(message: &str, help: Option<&str>) {
 }
 
 fn say_titled(title: String, message: &str, help: Option<&str>) {
-    let mut text = format!("{NAME}: {title} {}\n", visible(message));
+    let mut text = format!("{NAME}: {title} {}\n", in_place(message));
     if let Some(help) = help {
-        text.push_str(&format!("{} {}\n", Paint::Hint.err("hint:"), visible(help)));
+        text.push_str(&format!("{} {}\n", Paint::Hint.err("hint:"), indented(help)));
     }
     tell(&text);
+}
+
+/// A name in a message makes no line of its own, which could pass for one of ours: only our lists, which are indented, have more lines.
+fn in_place(text: &str) -> String {
+    let lines: Vec<String> = text.split("\n  ").map(glee_engine::text::visible).collect();
+    lines.join("\n  ")
 }
 
 /// How long somebody may take who reads nothing of what is said.
@@ -89,10 +95,11 @@ pub(crate) fn tell(text: &str) {
         PATIENCE
     };
     let ready = event::poll(&[(Some(stderr.as_fd()), Want::Write)], Some(patience));
-    if ready.is_ok_and(|list| list.iter().any(|end| end.writable || end.hangup)) {
-        let _ = stderr.write_all(text.as_bytes());
-    } else {
+    // Where nothing can be polled (no descriptor is allowed) it is written all the same.
+    if ready.is_ok_and(|list| !list.iter().any(|end| end.writable || end.hangup)) {
         DEAF.store(true, Ordering::Relaxed);
+    } else {
+        let _ = stderr.write_all(text.as_bytes());
     }
 }
 
@@ -164,6 +171,11 @@ pub(crate) fn visible(text: &str) -> String {
         .collect()
 }
 
+/// Advice has lines of its own: none of them begins where ours do.
+fn indented(text: &str) -> String {
+    visible(text).replace('\n', "\n  ").replace("\n    ", "\n  ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,6 +189,15 @@ mod tests {
     }
 
     #[test]
+    fn a_name_in_a_message_makes_no_line_of_its_own() {
+        assert_eq!(
+            in_place("`a\nglee: b\r\n` is not there\n  - c"),
+            "`a\\nglee: b\\r\\n` is not there\n  - c"
+        );
+        assert_eq!(indented("one of:\n  - a\nglee: b"), "one of:\n  - a\n  glee: b");
+    }
+
+    #[test]
     fn colours_are_for_terminals_that_take_them_and_people_who_want_them() {
         let taken = |variables: &[(&str, &str)]| {
             takes_colours(|name| {
@@ -186,6 +207,15 @@ mod tests {
         };
         assert!(taken(&[]) && taken(&[("TERM", "xterm")]) && taken(&[("NO_COLOR", "")]));
         assert!(!taken(&[("TERM", "dumb")]) && !taken(&[("NO_COLOR", "1"), ("TERM", "xterm")]));
+    }
+
+    #[test]
+    fn a_name_in_a_message_makes_no_line_of_its_own() {
+        assert_eq!(
+            in_place("`a\nglee: b\r\n` is not there\n  - c"),
+            "`a\\nglee: b\\r\\n` is not there\n  - c"
+        );
+        assert_eq!(indented("one of:\n  - a\nglee: b"), "one of:\n  - a\n  glee: b");
     }
 
     #[test]

@@ -229,12 +229,9 @@ pub(crate) fn announce_policy(selected: &Selected) {
         Some(Standing::Changed) => "has changed since it was trusted",
         Some(Standing::Untrusted | Standing::Trusted) | None => "is not trusted",
     };
-    let name = &selected.policy.name;
-    let extended: Vec<String> = selected
-        .extended
-        .iter()
-        .map(|file| format!("`{}`", file.display()))
-        .collect();
+    let name = &visible(&selected.policy.name);
+    let shown = |file: &PathBuf| format!("`{}`", visible(&file.display().to_string()));
+    let extended: Vec<String> = selected.extended.iter().map(shown).collect();
     let mut text = if extended.is_empty() {
         format!("`{name}` {why}; it only narrows `restricted`. Not granted:")
     } else {
@@ -249,7 +246,7 @@ pub(crate) fn announce_policy(selected: &Selected) {
             }
         }
     }
-    let own = [PathBuf::from(name)];
+    let own = [PathBuf::from(&selected.policy.name)];
     let asks = if extended.is_empty() {
         &own[..]
     } else {
@@ -265,7 +262,7 @@ pub(crate) fn announce_policy(selected: &Selected) {
 fn profile_flag(file: &Path) -> String {
     let dir = file.parent().filter(|dir| dir.ends_with(".glee/policies"));
     match (dir, file.file_stem()) {
-        (Some(_), Some(name)) => format!(" --policy {}", name.display()),
+        (Some(_), Some(name)) => format!(" --policy {}", visible(&name.display().to_string())),
         _ => String::new(),
     }
 }

@@ -201,7 +201,7 @@ pub(super) fn whole(project: Option<&Path>) -> Check {
 }
 
 fn build(project: Option<&Path>) -> Account {
-    let scene = Scene::find(project).map_err(|error| (error.to_string(), String::new()))?;
+    let scene = Scene::find(project).map_err(|error| (error.to_string(), error.help().to_owned()))?;
     let options = |command: Vec<OsString>| Options {
         purpose: Purpose::Work,
         policy: Some("restricted".to_owned()),

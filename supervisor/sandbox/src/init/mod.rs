@@ -156,6 +156,7 @@ fn prepare(inheritance: &mut Inheritance<'_>) -> Result<Prepared, Failed> {
     tie(plan, inheritance.walls).step("die with parent")?;
     if plan.containment != Containment::Inherit {
         go_first();
+        processors::leave_real_time();
     }
     // None in a container, where it came with the rest.
     if let Some(mask) = path::callers_umask() {

@@ -87,6 +87,16 @@ pub struct Aid<'a> {
     pub meanwhile: &'a mut dyn FnMut() -> ControlFlow<()>,
 }
 
+/// Numbers read there are killed and given owners: they must be those of our own processes.
+fn check_proc() -> Result<(), LaunchError> {
+    let own = std::process::id().to_string();
+    match std::fs::read_link("/proc/self") {
+        Ok(found) if found.as_os_str() == own.as_str() => Ok(()),
+        Ok(_) => Err(LaunchError::Proc("belongs to other processes")),
+        Err(_) => Err(LaunchError::Proc("does not show this process")),
+    }
+}
+
 /// Carries out the plan. The process must have one thread.
 pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), LaunchError> {
     let Aid {
@@ -100,6 +110,7 @@ pub fn run(plan: &SandboxPlan, aid: Aid<'_>) -> Result<(Outcome, Leaving), Launc
     } = aid;
     let (started, since) = (Instant::now(), Since::now());
     fd::ensure_stdio().map_err(|error| LaunchError::step("standard files", error))?;
+    check_proc()?;
     stdio::check(plan)?;
     let _stand_ins = covered::stand_ins(plan)?;
     if plan.rlimits.iter().any(|(resource, _)| *resource == Resource::Nofile) {

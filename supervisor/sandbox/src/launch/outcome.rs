@@ -110,6 +110,8 @@ pub enum LaunchError {
         origin: String,
         reason: String,
     },
+    #[error("`/proc` {0}: what runs could not be found again, and not be ended")]
+    Proc(&'static str),
     #[error("the built-in list of system calls is damaged")]
     SyscallTable,
     #[error("the sandbox does not hold: {}", surprises(.receipt))]
@@ -219,6 +221,9 @@ impl LaunchError {
             Self::Records(error) => Some(error.help().to_owned()),
             Self::Engine(_) => Some(
                 "`docker info` or `podman info` says whether the engine runs and lets you use it; `--backend native` needs none".to_owned(),
+            ),
+            Self::Proc(_) => Some(
+                "mount the one of this pid namespace (`mount -t proc proc /proc`; `unshare --mount-proc` does it)".to_owned(),
             ),
             Self::SyscallTable | Self::Lost | Self::CalledOff => None,
         }

@@ -32,6 +32,9 @@ use crate::sys::process::{self, Change, Usage};
 use crate::sys::socket::Wait;
 use crate::sys::{landlock, seccomp};
 
+/// How long a command may take to stop when it is asked for a pause; who stops later does it for itself.
+const PAUSE: Duration = Duration::from_secs(2);
+
 struct Supervisor<'a> {
     plan: &'a SandboxPlan,
     child: Child,
@@ -58,6 +61,8 @@ struct Supervisor<'a> {
     receipt: Option<Receipt>,
     /// Signals of the ending kind that were passed on. The second one ends the run.
     asked_to_end: u32,
+    /// When the caller's terminal, or somebody in its place, asked for a pause.
+    pause: Option<Instant>,
     /// The signal with which the run was ended at the caller's wish.
     ended_by: Option<i32>,
     timeout: Timeout,
@@ -120,6 +125,7 @@ pub(super) fn watch(
         notified: 0,
         receipt: None,
         asked_to_end: 0,
+        pause: None,
         ended_by: None,
         timeout: plan
             .deadline
@@ -278,9 +284,13 @@ impl Supervisor<'_> {
                 self.file_receipt(&answers, duration);
                 self.hand_over()?;
             }
-            // Without a terminal nobody asked for a pause: a command that stops itself does not stop its guardian.
-            Report::Stopped if self.relay.is_some() => self.suspend(),
-            Report::Stopped => {}
+            // Without a terminal somebody must have asked for a pause: a command that stops itself does not stop its guardian.
+            Report::Stopped => {
+                let asked = self.pause.take().is_some_and(|asked| asked.elapsed() < PAUSE);
+                if asked || self.relay.is_some() {
+                    self.suspend();
+                }
+            }
             Report::OutOfPids => self.out_of_pids = true,
             Report::Usage(usage) => self.usage = usage,
             Report::Ended { change, cause } => {
@@ -305,9 +315,8 @@ impl Supervisor<'_> {
             },
             libc::SIGTSTP => {
                 self.order(Order::Signal(libc::SIGTSTP));
-                if self.relay.is_none() {
-                    self.suspend();
-                }
+                // If it does not stop for it, neither do we.
+                self.pause = Some(Instant::now());
             }
             libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGQUIT => {
                 self.asked_to_end += 1;

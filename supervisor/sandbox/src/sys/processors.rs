@@ -38,6 +38,16 @@ fn policy(policy: libc::c_int) -> bool {
     check(unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) }).is_ok()
 }
 
+/// Gives up a real-time class: it stands above every share of the processors, and a v1 group that bounds one takes no such process.
+pub fn leave_real_time() {
+    // SAFETY: takes a number; zero is this thread.
+    let class = unsafe { libc::syscall(libc::SYS_sched_getscheduler, 0) };
+    let is = |known: libc::c_int| class & !i64::from(libc::SCHED_RESET_ON_FORK) == i64::from(known);
+    if is(libc::SCHED_FIFO) || is(libc::SCHED_RR) || is(libc::SCHED_DEADLINE) {
+        policy(libc::SCHED_OTHER);
+    }
+}
+
 /// Lets a child that was just made begin on another processor than this one, if there is one.
 ///
 /// A kernel that packs the tasks of a virtual machine together puts it behind us, and it would wait until we have nothing

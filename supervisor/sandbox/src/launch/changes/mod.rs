@@ -25,7 +25,7 @@ pub(super) use since::Since;
 
 use super::places::{Places, Whereabouts};
 use super::setids::{self, Mounts, Strip};
-use crate::plan::{Access, Kind, MountStep, SandboxPlan};
+use crate::plan::{Access, Containment, Kind, MountStep, SandboxPlan};
 use crate::sys::dir::{self, DirNumbers, Facts, FileKind, Times};
 use crate::sys::path;
 use after::{Look, Memory};
@@ -60,9 +60,9 @@ fn files(plan: &SandboxPlan) -> impl Iterator<Item = &Path> {
     })
 }
 
-/// Is there anything that a run of this plan could change?
+/// Is there anything that a run of this plan could change? With the caller's own rights that is the machine, and nobody looks at that.
 pub(super) fn concerns(plan: &SandboxPlan) -> bool {
-    !plan.git.trees.is_empty() || files(plan).next().is_some()
+    plan.containment != Containment::Inherit && (!plan.git.trees.is_empty() || files(plan).next().is_some())
 }
 
 /// What the writable trees held before the run.
