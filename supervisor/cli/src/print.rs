@@ -210,15 +210,6 @@ mod tests {
     }
 
     #[test]
-    fn a_name_in_a_message_makes_no_line_of_its_own() {
-        assert_eq!(
-            in_place("`a\nglee: b\r\n` is not there\n  - c"),
-            "`a\\nglee: b\\r\\n` is not there\n  - c"
-        );
-        assert_eq!(indented("one of:\n  - a\nglee: b"), "one of:\n  - a\n  glee: b");
-    }
-
-    #[test]
     fn colours_are_for_terminals() {
         assert_eq!(Paint::Good.on("yes", false), "yes");
     }
