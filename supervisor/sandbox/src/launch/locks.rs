@@ -9,6 +9,9 @@
 //! INVARIANT: nobody waits for ever, and the last to leave removes the files and their directory.
 
 mod notes;
+mod tree;
+
+pub use tree::{NoTreeLock, TreeLock, holder};
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
