@@ -11,6 +11,7 @@
 mod notes;
 mod tree;
 
+pub(super) use notes::Begun;
 pub use tree::{NoTreeLock, TreeLock, holder};
 
 use std::collections::BTreeSet;
@@ -278,8 +279,7 @@ fn is_private(dir: BorrowedFd<'_>, owner: u32) -> bool {
 
 /// What root has made for another user becomes that user's: they would else not share it.
 fn give(file: BorrowedFd<'_>, owner: u32) -> io::Result<()> {
-    let ours = path::lstat_at(file, "".as_ref())?.uid == 0;
-    if ours && owner != 0 && process::geteuid() == 0 {
+    if owner != 0 && process::geteuid() == 0 && path::lstat_at(file, "".as_ref())?.uid == 0 {
         fchown(file, Some(owner), None)?;
     }
     Ok(())

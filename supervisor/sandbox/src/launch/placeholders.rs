@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::locks::DirLock;
+use super::locks::{Begun, DirLock};
 use super::places::Places;
 use crate::plan::{Placeholder, PlaceholderKind};
 use crate::sys::opened::{Opened, Purpose};
@@ -40,6 +40,7 @@ struct Dir {
     fd: OwnedFd,
     lock: DirLock,
     names: Vec<Name>,
+    begun: Begun,
 }
 
 /// One placeholder of a directory.
@@ -74,9 +75,9 @@ impl Placeholders {
         let opened = path::open_dir_exact(at).and_then(|fd| Ok((DirLock::share(fd.as_fd())?, fd)));
         let (lock, fd) = opened.map_err(|error| unprotected(&first, error))?;
         // First: whoever is killed from here on leaves nothing of which nobody knows.
-        lock.note(&names);
+        let begun = lock.note(&names);
         // All of them, made or not: on a full disk a file is made and then not written.
-        let dir = self.dirs.entry(at.to_owned()).or_insert(Dir { fd, lock, names });
+        let dir = self.dirs.entry(at.to_owned()).or_insert(Dir { fd, lock, names, begun });
         // Of which more names can be made.
         let mut socket = None;
         for (name, kind) in &dir.names {
@@ -99,7 +100,7 @@ impl Placeholders {
             // The command may have closed it.
             let opened = dir.fd.try_clone().and_then(|fd| Opened::held(fd, Purpose::Change));
             let held = opened.as_ref().map_or(dir.fd.as_fd(), Opened::as_fd);
-            clear(held, &dir.lock, &dir.names);
+            clear(held, &dir.lock, &dir.names, dir.begun);
         }
     }
 }
@@ -116,7 +117,7 @@ pub(super) fn sweep(list: &[Placeholder], places: &Places, patience: Duration) {
         let Ok(lock) = DirLock::alone(dir.as_fd(), end) else {
             continue;
         };
-        clear(dir.as_fd(), &lock, &names);
+        clear(dir.as_fd(), &lock, &names, Begun::UNKNOWN);
     }
 }
 
@@ -129,8 +130,8 @@ fn by_dir(list: &[Placeholder]) -> BTreeMap<&Path, Vec<Name>> {
 }
 
 /// Removes all that lies there of any run, and the lock. Nobody else may have it.
-fn clear(dir: BorrowedFd<'_>, lock: &DirLock, own: &[Name]) {
-    let noted = lock.noted();
+fn clear(dir: BorrowedFd<'_>, lock: &DirLock, own: &[Name], begun: Begun) {
+    let noted = lock.noted(begun);
     let others = noted.iter().filter(|name| !own.contains(name));
     let mut all_gone = true;
     for (name, kind) in own.iter().chain(others) {

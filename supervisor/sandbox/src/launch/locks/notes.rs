@@ -16,38 +16,44 @@ use super::{DirLock, give};
 use crate::launch::placeholders::Name;
 use crate::plan::PlaceholderKind;
 use crate::sys::path::{self, Own};
-use crate::sys::{fd, process};
+use crate::sys::{dir, fd, process};
 
 /// More is neither written nor read.
 const MOST: usize = 1 << 20;
 
+/// How long the notes were when this run had begun them. None, if another has, or if it is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::launch) struct Begun(Option<usize>);
+
+impl Begun {
+    /// By somebody else, as far as the caller knows.
+    pub(in crate::launch) const UNKNOWN: Self = Self(None);
+}
+
 impl DirLock {
     /// Adds names that are not noted yet. They may not have been made yet.
-    pub(in crate::launch) fn note(&self, names: &[Name]) {
-        // Less is removed at the end, and nothing else depends on it.
-        let _ = self.add(names);
+    pub(in crate::launch) fn note(&self, names: &[Name]) -> Begun {
+        // What fails is not removed by others, and nothing else depends on it.
+        self.add(names).unwrap_or(Begun::UNKNOWN)
     }
 
-    fn add(&self, names: &[Name]) -> io::Result<()> {
+    fn add(&self, names: &[Name]) -> io::Result<Begun> {
         let (place, file) = (self.place.fd.as_fd(), self.notes());
-        let there = match path::create_at(place, Path::new(&file), 0o600) {
+        match path::create_append_at(place, Path::new(&file), 0o600) {
             Ok(made) => {
                 give(made.as_fd(), self.place.owner)?;
-                Vec::new()
+                let lines = lines(names.iter());
+                fd::write_all(made.as_fd(), &lines)?;
+                return Ok(Begun(Some(lines.len())));
             }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => path::read_at(place, &file, MOST)?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
-        };
-        let known = parse(&there);
-        // What was cut off before ends here.
-        let mut more = vec![0];
-        for (name, kind) in names.iter().filter(|name| !known.contains(name)) {
-            more.push(letter(*kind));
-            more.extend(name.as_bytes());
-            more.push(0);
         }
+        let there = path::read_at(place, &file, MOST)?;
+        let known = parse(&there);
+        let more = lines(names.iter().filter(|name| !known.contains(name)));
         if more.len() == 1 || there.len() + more.len() > MOST {
-            return Ok(());
+            return Ok(Begun::UNKNOWN);
         }
         let notes = path::open_own_at(place, &file, Own::Append)?;
         // As root we write in another user's directory: only to what is that user's and has no other name.
@@ -55,13 +61,17 @@ impl DirLock {
         if of.is_file() && !of.has_other_names() && (of.uid == self.place.owner || process::geteuid() != 0) {
             fd::write_all(notes.as_fd(), &more)?;
         }
-        Ok(())
+        Ok(Begun::UNKNOWN)
     }
 
-    /// What is noted. Nothing, if it cannot be read.
-    pub(in crate::launch) fn noted(&self) -> Vec<Name> {
-        let read = path::read_at(self.place.fd.as_fd(), &self.notes(), MOST);
-        parse(&read.unwrap_or_default())
+    /// What others have noted, and perhaps this run itself. Nothing, if it cannot be read.
+    pub(in crate::launch) fn noted(&self, begun: Begun) -> Vec<Name> {
+        let (place, file) = (self.place.fd.as_fd(), self.notes());
+        let length = || usize::try_from(dir::facts_at(place, &file).ok()?.size).ok();
+        if begun.0.is_some() && begun.0 == length() {
+            return Vec::new();
+        }
+        parse(&path::read_at(place, &file, MOST).unwrap_or_default())
     }
 
     /// Removes the notes. Only who is alone may, and only when nothing is left of what they name.
@@ -75,6 +85,17 @@ impl DirLock {
         file.push(".names");
         file
     }
+}
+
+fn lines<'n>(names: impl Iterator<Item = &'n Name>) -> Vec<u8> {
+    // What was cut off before ends here.
+    let mut lines = vec![0];
+    for (name, kind) in names {
+        lines.push(letter(*kind));
+        lines.extend(name.as_bytes());
+        lines.push(0);
+    }
+    lines
 }
 
 fn parse(notes: &[u8]) -> Vec<Name> {

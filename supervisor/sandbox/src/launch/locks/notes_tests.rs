@@ -37,15 +37,17 @@ fn what_several_runs_noted_is_read_by_the_last_and_each_name_once() {
         ("ginc", PlaceholderKind::GitConfig),
     ]);
     let (one, two) = (dir.share(), dir.share());
-    one.note(&first);
-    two.note(&second);
+    let begun = one.note(&first);
+    assert_eq!(one.noted(begun), Vec::new(), "nothing of others");
+    assert_eq!(two.note(&second), Begun::UNKNOWN);
+    assert_eq!(one.noted(begun).len(), 3, "of others as well");
     one.note(&first);
     drop(one);
     assert!(two.become_alone());
     let all = [first, second.into_iter().skip(1).collect()].concat();
-    assert_eq!(two.noted(), all);
+    assert_eq!(two.noted(Begun::UNKNOWN), all);
     two.forget();
-    assert_eq!(two.noted(), Vec::new());
+    assert_eq!(two.noted(Begun::UNKNOWN), Vec::new());
     two.retire();
 }
 
@@ -56,7 +58,7 @@ fn notes_of_killed_runs_are_there_for_the_next_one() {
     dir.share().note(&left);
     // Its lock is free, and so is another file by now.
     let next = dir.share();
-    assert_eq!(next.noted(), left);
+    assert_eq!(next.noted(Begun::UNKNOWN), left);
     assert!(next.become_alone());
     next.forget();
     next.retire();
