@@ -26,6 +26,7 @@ mod beginning;
 mod commands;
 mod config;
 mod context;
+mod copies_held;
 mod cow;
 mod descriptors;
 mod destinations;

@@ -1,9 +1,40 @@
 //! Many runs at once, and two in one project.
 
-use glee_tests::Running;
+use std::time::Duration;
+
+use glee_tests::{Running, wait_until};
 
 use crate::claims::claims;
 use crate::seen::told;
+use crate::support::Place;
+
+/// How long a janitor may take.
+const SOON: Duration = Duration::from_secs(5);
+
+/// Policies that hold different names in the project; what lies there without any.
+fn differing(at: &Place) -> String {
+    at.world.git_init();
+    at.world
+        .file("@OUT/deny.yml", "extends: workspace\nfs: {deny: ['later/secret']}\n");
+    let unprotected = "['.vscode', '.envrc', '.git/commondir']";
+    at.world.file(
+        "@OUT/fewer.yml",
+        &format!("extends: workspace\nunprotect: {unprotected}\n"),
+    );
+    let included = at
+        .world
+        .fill("[include]\n\tpath = @PROJECT/ginc\n[core]\n\thooksPath = ghooks\n");
+    at.world.file("@OUT/gitconfig", &included);
+    at.host("ls -A . .git")
+}
+
+/// A run that is at work until there is `stop`.
+fn waiting(at: &Place, policy: &str) -> Running {
+    let wait = "n=0; until [ -e stop ] || [ $n -gt 400 ]; do sleep 0.05; n=$((n+1)); done";
+    let run = at.shell(policy, &format!("echo up; {wait}")).spawn();
+    assert!(run.wait_for("up"), "the run did not start");
+    run
+}
 
 claims! {
     fn a_hundred_runs_at_once_each_answer_for_themselves(at) {
@@ -65,6 +96,54 @@ claims! {
         at.host("touch stop");
         assert_eq!(told(&locker.finish()), 0);
         assert_eq!(at.host("ls -A"), "stop\n");
+    }
+
+    fn names_that_only_one_of_two_runs_holds_go_with_the_last(at) {
+        let before = differing(at);
+        let pairs = [("workspace", "@OUT/deny.yml"), ("@OUT/deny.yml", "workspace"), ("@OUT/fewer.yml", "workspace")];
+        for (long, short) in pairs {
+            let long = waiting(at, long);
+            assert_eq!(at.run(short, "echo in").whole(), (0, "in\n", ""));
+            at.host("touch stop");
+            assert_eq!(told(&long.finish()), 0);
+            assert_eq!(at.host("rm stop; ls -A . .git"), before);
+        }
+        let long = waiting(at, "workspace");
+        let short = at.shell("workspace", "ls").env("GIT_CONFIG_GLOBAL", "@OUT/gitconfig").go();
+        assert_eq!((told(&short), short.out().contains("ginc\nginc.lock\n")), (0, true), "{}", short.err());
+        at.host("touch stop");
+        assert_eq!(told(&long.finish()), 0);
+        assert_eq!(at.host("rm stop; ls -A . .git"), before);
+    }
+
+    fn what_a_killed_run_held_goes_with_the_last(at) {
+        let before = differing(at);
+        let long = waiting(at, "workspace");
+        let killed = waiting(at, "@OUT/deny.yml");
+        killed.signal("KILL");
+        killed.finish();
+        at.host("sleep 2; ls later; touch stop");
+        assert_eq!(told(&long.finish()), 0);
+        assert!(wait_until(SOON, || at.host("rm -f stop; ls -A . .git") == before), "{}", at.host("ls -A . .git"));
+    }
+
+    fn what_a_run_held_that_was_killed_with_its_janitor_goes_with_the_next_of_another_policy(at) {
+        let before = differing(at);
+        let killed = waiting(at, "@OUT/deny.yml");
+        at.host(&format!("kill -9 $(pgrep -P {0} -x glee-janitor) {0}", killed.pid()));
+        killed.finish();
+        assert!(at.host("ls -A").contains("later"), "nothing was left, so nothing is shown");
+        assert_eq!(at.run("workspace", "echo in").whole(), (0, "in\n", ""));
+        assert_eq!(at.host("ls -A . .git"), before);
+    }
+
+    fn what_somebody_put_in_the_place_of_a_held_name_stays(at) {
+        let before = differing(at);
+        let long = waiting(at, "workspace");
+        assert_eq!(at.run("@OUT/deny.yml", "echo in").whole(), (0, "in\n", ""));
+        at.host("rm later; echo own > later; touch stop");
+        assert_eq!(told(&long.finish()), 0);
+        assert_eq!(at.host("cat later; rm later stop; ls -A . .git"), format!("own\n{before}"));
     }
 
     fn a_run_inside_a_run_is_refused_or_works_but_never_hangs(at) {

@@ -57,6 +57,7 @@ mod persist_beside;
 mod persist_config;
 mod persist_dotfiles;
 mod persist_git;
+mod persist_held;
 mod persist_home;
 mod persist_links;
 mod persist_named;
@@ -99,6 +100,7 @@ const AREAS: &[(&str, &[&str])] = &[
     ("persist_config", persist_config::CLAIMS),
     ("persist_dotfiles", persist_dotfiles::CLAIMS),
     ("persist_git", persist_git::CLAIMS),
+    ("persist_held", persist_held::CLAIMS),
     ("persist_home", persist_home::CLAIMS),
     ("persist_links", persist_links::CLAIMS),
     ("persist_named", persist_named::CLAIMS),

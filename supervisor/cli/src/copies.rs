@@ -10,7 +10,7 @@ use glee_engine::definitions::diff::unified;
 use glee_engine::project::Scene;
 use glee_engine::text::visible;
 use glee_engine::workspaces::apply::{self, Applied, ApplyError, judge};
-use glee_engine::workspaces::{Change, FindError, Kept, Node, find};
+use glee_engine::workspaces::{Change, FindError, Held, HoldError, Kept, Node, find};
 use glee_sandbox::launch::Verdict;
 use glee_sandbox::sys::path::read_file;
 use serde::Serialize;
@@ -162,15 +162,20 @@ pub(crate) fn apply(given: &str, project: Option<&Path>, paths: &[PathBuf], json
         print::error(&format!("that run worked on `{of}`, and this is `{here}`"), Some(&help));
         return 1;
     }
+    let held = match hold(kept) {
+        Ok(held) => held,
+        Err(status) => return status,
+    };
+    let kept = held.kept();
     for change in &kept.harvest.changes {
-        if let Some(reason) = executes(&kept, change)
+        if let Some(reason) = executes(kept, change)
             && (paths.is_empty() || paths.iter().any(|path| kept.harvest.known_as(change).starts_with(path)))
         {
             let path = shown(&kept.harvest.known_as(change));
             print::note(&format!("`{path}`: {reason}"));
         }
     }
-    let applied = match apply::apply(&kept, paths) {
+    let applied = match apply::apply(&held, paths, &mut waiting) {
         Ok(applied) => applied,
         Err(error) => return refuse(&error),
     };
@@ -202,7 +207,7 @@ pub(crate) fn apply(given: &str, project: Option<&Path>, paths: &[PathBuf], json
     }
     let run = kept.harvest.run_id.clone();
     if applied.whole {
-        if let Err(error) = kept.discard() {
+        if let Err(error) = held.discard() {
             print::warning(&format!("cannot forget what was applied: {error}"), None);
         }
     } else {
@@ -258,9 +263,22 @@ fn shown(path: &Path) -> String {
     visible(&path.to_string_lossy())
 }
 
+/// For this process alone.
+fn hold(kept: Kept) -> Result<Held, i32> {
+    kept.hold(&mut waiting).map_err(|error| {
+        print::error(&error.to_string(), Some(error.help()));
+        1
+    })
+}
+
+fn waiting(busy: &HoldError) {
+    print::note(&format!("{busy}; waiting for it"));
+}
+
 /// Forgets it.
 pub(crate) fn discard(given: &str, project: Option<&Path>) -> i32 {
-    match found(given, project).map(|(kept, _)| kept.discard()) {
+    let held = found(given, project).and_then(|(kept, _)| hold(kept));
+    match held.map(Held::discard) {
         Ok(Ok(())) => 0,
         Ok(Err(error)) => {
             print::error(&format!("cannot remove it: {error}"), None);

@@ -8,7 +8,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
 use glee_policy::Flags;
@@ -17,9 +17,10 @@ use glee_sandbox::plan::{MountStep, SandboxPlan};
 use glee_sandbox::sys::path;
 
 use super::collect::names;
+use super::hold::{self, Held, HoldError};
 use super::node::{Node, look};
 use super::store::Kept;
-use super::work::{Removed, Work};
+use super::work::{self, Removed, Work};
 use super::{Change, Harvest};
 use crate::later::Later;
 use crate::options::Options;
@@ -40,6 +41,8 @@ pub enum ApplyError {
     NoSuchChange(PathBuf),
     #[error("not everything that the run changed was kept, so nothing was applied")]
     Incomplete,
+    #[error(transparent)]
+    Busy(#[from] HoldError),
 }
 
 impl ApplyError {
@@ -51,6 +54,7 @@ impl ApplyError {
             Self::Step { .. } => "what was applied before it stays; apply again when the cause is gone",
             Self::NoSuchChange(_) => "`glee-supervisor runs diff` lists them",
             Self::Incomplete => "name the paths that are to be applied; `runs diff` says what is missing",
+            Self::Busy(error) => error.help(),
         }
     }
 }
@@ -121,8 +125,10 @@ fn makes_bare(harvest: &Harvest, change: &Change) -> bool {
     is_file && beside.filter(|other| other.now.is_some()).count() > 0
 }
 
-/// Applies a result, or of it what lies at or below `only`.
-pub fn apply(kept: &Kept, only: &[PathBuf]) -> Result<Applied, ApplyError> {
+/// Applies a result, or of it what lies at or below `only`. Another result that is put into the same trees is waited for a little;
+/// `waits` hears of it.
+pub fn apply(held: &Held, only: &[PathBuf], waits: &mut dyn FnMut(&HoldError)) -> Result<Applied, ApplyError> {
+    let kept = held.kept();
     let harvest = &kept.harvest;
     let project = harvest.project();
     let failed = |error| ApplyError::Project {
@@ -139,6 +145,8 @@ pub fn apply(kept: &Kept, only: &[PathBuf]) -> Result<Applied, ApplyError> {
         return Err(ApplyError::NoSuchChange(none.clone()));
     }
     let roots = Roots::open(harvest).map_err(failed)?;
+    // What is looked at must be so still when it is replaced.
+    let _trees = hold::trees(roots.all(), waits)?;
     let protected = Protected::of(&project)?;
     let mut applied = Applied::default();
     let mut chosen: Vec<&Change> = Vec::new();
@@ -186,7 +194,7 @@ fn carry_out(kept: &Kept, roots: &Roots, todo: &[&Change], left: &mut Vec<PathBu
     let work = Work {
         roots,
         kept,
-        draft: OsString::from(format!(".glee-apply-{}", harvest.run_id)),
+        draft: work::draft(harvest),
     };
     let step = |change: &Change| {
         let path = harvest.known_as(change);
@@ -284,12 +292,16 @@ pub(super) struct Roots {
 }
 
 impl Roots {
-    fn open(harvest: &Harvest) -> io::Result<Self> {
+    pub(super) fn open(harvest: &Harvest) -> io::Result<Self> {
         let outside = harvest.outside.iter().map(|tree| path::open_dir_exact(tree.as_path()));
         Ok(Self {
             project: path::open_dir_exact(harvest.project.as_path())?,
             outside: outside.collect::<io::Result<_>>()?,
         })
+    }
+
+    fn all(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        [&self.project].into_iter().chain(&self.outside).map(AsFd::as_fd)
     }
 
     /// The directory of a change, reached through directories only, and its name there.

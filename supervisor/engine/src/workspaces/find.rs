@@ -44,9 +44,11 @@ pub fn find(given: &str, project: &Path) -> Result<Kept, FindError> {
     let mut ids = store::ids(&state)?;
     if given == "latest" {
         for id in ids.iter().rev() {
-            let kept = store::load(&state, id)?;
-            if kept.harvest.project() == project {
-                return Ok(kept);
+            match store::load(&state, id) {
+                Ok(kept) if kept.harvest.project() == project => return Ok(kept),
+                Ok(_) => {}
+                Err(error) if error.is_gone() => {}
+                Err(error) => return Err(error.into()),
             }
         }
         return Err(FindError::NoneHere(project.to_owned()));
@@ -55,7 +57,10 @@ pub fn find(given: &str, project: &Path) -> Result<Kept, FindError> {
     ids.retain(|id| id.starts_with(&given));
     match ids.as_slice() {
         [] => Err(FindError::NotFound(given)),
-        [id] => Ok(store::load(&state, id)?),
+        [id] => store::load(&state, id).map_err(|error| match error {
+            error if error.is_gone() => FindError::NotFound(given),
+            error => error.into(),
+        }),
         several => Err(FindError::Ambiguous {
             given,
             count: several.len(),

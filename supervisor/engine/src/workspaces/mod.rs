@@ -3,12 +3,14 @@
 //! A result is a list (`changes.json`) and the contents of its files, one after the other (`content`): no name and no link
 //! of a stranger's ever becomes a name here. docs/workspaces.md says what is kept and what is applied.
 //! INVARIANT: a result is there whole or not at all. A directory that is being written has another name and a lock; without
-//! the lock it is what a killed supervisor left, and whoever writes the next one removes it.
+//! the lock it is what a killed supervisor left, and whoever writes the next one removes it. One process at a time applies or
+//! discards a result (`hold`), and one puts something into a tree.
 
 pub mod apply;
 mod bytes;
 mod collect;
 mod find;
+mod hold;
 mod node;
 mod store;
 mod work;
@@ -21,6 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use bytes::PathBytes;
 pub use collect::Copy;
 pub use find::{FindError, find};
+pub use hold::{Held, HoldError};
 pub use node::Node;
 pub(crate) use store::forget;
 pub use store::{Kept, StoreError, keep};

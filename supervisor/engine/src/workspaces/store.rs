@@ -44,6 +44,11 @@ impl StoreError {
             Self::NotAList { .. } => "`glee-supervisor runs discard` removes it",
         }
     }
+
+    /// Somebody discarded it just now.
+    pub(super) fn is_gone(&self) -> bool {
+        matches!(self, Self::Read { error, .. } if error.kind() == io::ErrorKind::NotFound)
+    }
 }
 
 /// A stored result.
@@ -52,7 +57,7 @@ pub struct Kept {
     pub harvest: Harvest,
     /// Where it lies.
     pub at: PathBuf,
-    dir: OwnedFd,
+    pub(super) dir: OwnedFd,
 }
 
 impl Kept {
@@ -65,11 +70,15 @@ impl Kept {
         io::Seek::seek(&mut file, io::SeekFrom::Start(at))?;
         Ok(file.take(*size))
     }
+}
 
-    /// Forgets it.
-    pub fn discard(self) -> io::Result<()> {
-        fs::remove_dir_all(&self.at)
-    }
+/// Removes a result whose lock is held. From the first step on it is there no more; a killed one is swept with the drafts.
+pub(super) fn remove(at: &Path) -> io::Result<()> {
+    let mut draft = OsString::from(DRAFT);
+    draft.push(at.file_name().ok_or(io::ErrorKind::InvalidInput)?);
+    let gone = at.with_file_name(draft);
+    fs::rename(at, &gone)?;
+    fs::remove_dir_all(&gone)
 }
 
 /// Keeps what a run changed in its copy. `None` if that is nothing.
@@ -134,8 +143,12 @@ fn sweep(root: &OwnedFd, at: &Path) {
 
 /// Removes what is kept of a run, if anything is. It goes with the run's report.
 pub(crate) fn forget(state: &State, id: &str) {
-    // There may be none; one that cannot be removed is still named by `runs diff`.
-    let _ = fs::remove_dir_all(state.path.join(DIR).join(id));
+    // There may be none. One that is being applied stays, and is still named by `runs diff`, as is one that cannot be removed.
+    if let Ok(dir) = open_dir_beneath(state.dir.as_fd(), &Path::new(DIR).join(id))
+        && flock(dir.as_fd(), Lock::TryExclusive).is_ok()
+    {
+        let _ = remove(&state.path.join(DIR).join(id));
+    }
 }
 
 /// The ids of the runs of which something is kept, oldest first.

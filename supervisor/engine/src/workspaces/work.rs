@@ -2,6 +2,7 @@
 //!
 //! INVARIANT: what is written under a name is whole before it has that name; every name is reached through directories only.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
@@ -11,10 +12,10 @@ use std::path::Path;
 
 use glee_sandbox::sys::path;
 
-use super::Change;
 use super::apply::{Roots, is_dir};
 use super::node::Node;
 use super::store::Kept;
+use super::{Change, Harvest};
 use crate::folder::give;
 
 #[derive(PartialEq, Eq)]
@@ -26,7 +27,6 @@ pub(super) enum Removed {
 pub(super) struct Work<'a> {
     pub(super) roots: &'a Roots,
     pub(super) kept: &'a Kept,
-    /// What a file is called until it is whole. The same for every try, so that a cut-off one leaves nothing for good.
     pub(super) draft: OsString,
 }
 
@@ -61,20 +61,25 @@ impl Work<'_> {
                 }
                 Ok(())
             }
-            Node::File { mode, .. } => {
-                self.clear(dir.as_fd())?;
+            Node::File { mode, .. } => self.replace(dir.as_fd(), name, &|| {
                 let mut file = File::from(path::create_at(dir.as_fd(), Path::new(&self.draft), 0o600)?);
                 io::copy(&mut self.kept.content(change)?, &mut file)?;
-                self.finish(dir.as_fd(), file, *mode)?;
-                path::rename_at(dir.as_fd(), &self.draft, name)
-            }
-            Node::Symlink { target } => {
-                self.clear(dir.as_fd())?;
-                path::symlink_at(target.as_path(), dir.as_fd(), Path::new(&self.draft))?;
-                path::rename_at(dir.as_fd(), &self.draft, name)
-            }
+                self.finish(dir.as_fd(), file, *mode)
+            }),
+            Node::Symlink { target } => self.replace(dir.as_fd(), name, &|| {
+                path::symlink_at(target.as_path(), dir.as_fd(), Path::new(&self.draft))
+            }),
             Node::Other => Err(io::ErrorKind::InvalidInput.into()),
         }
+    }
+
+    fn replace(&self, dir: BorrowedFd<'_>, name: &OsStr, make: &dyn Fn() -> io::Result<()>) -> io::Result<()> {
+        clear(dir, &self.draft)?;
+        let done = make().and_then(|()| path::rename_at(dir, &self.draft, name));
+        done.inspect_err(|_| {
+            // The next try would remove it too.
+            let _ = clear(dir, &self.draft);
+        })
     }
 
     /// Gives a directory its mode.
@@ -91,11 +96,31 @@ impl Work<'_> {
         give(made.as_fd(), &path::lstat_at(dir, OsStr::new(""))?)?;
         made.set_permissions(fs::Permissions::from_mode(mode & 0o777))
     }
+}
 
-    fn clear(&self, dir: BorrowedFd<'_>) -> io::Result<()> {
-        match path::unlink_at(dir, &self.draft) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(()),
+/// What a file of this result is called until it is whole. The same for every try, so that a cut-off one leaves nothing for good.
+pub(super) fn draft(harvest: &Harvest) -> OsString {
+    OsString::from(format!(".glee-apply-{}", harvest.run_id))
+}
+
+/// Removes what a killed try has left in the trees. The result must be held.
+pub(super) fn clear_drafts(harvest: &Harvest) {
+    // A project that is gone has none.
+    let Ok(roots) = Roots::open(harvest) else { return };
+    let mut seen = BTreeSet::new();
+    for change in harvest.changes.iter().filter(|change| change.now.is_some()) {
+        if seen.insert((change.outside, change.path().parent()))
+            && let Ok((dir, _)) = roots.place(change)
+        {
+            // It has a name of ours, which is all that can be said to whoever meets it.
+            let _ = clear(dir.as_fd(), &draft(harvest));
         }
+    }
+}
+
+fn clear(dir: BorrowedFd<'_>, draft: &OsStr) -> io::Result<()> {
+    match path::unlink_at(dir, draft) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
     }
 }

@@ -5,7 +5,14 @@
 //! that differs between two runs of one user (no variable of the environment), since they must agree on it; root uses the
 //! place of the directory's owner, to agree with that user's own runs.
 //! The file is as old as the oldest of the runs that hold it: what changed since may be the work of one of them.
-//! INVARIANT: nobody waits for ever, and the last to leave removes the file and its directory.
+//! Beside it lies the list of all that its holders have made (`notes`).
+//! INVARIANT: nobody waits for ever, and the last to leave removes the files and their directory.
+
+mod notes;
+mod tree;
+
+pub(super) use notes::Begun;
+pub use tree::{NoTreeLock, TreeLock, holder};
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -42,12 +49,12 @@ struct Place {
 impl DirLock {
     /// Takes a share. Another run that is cleaning up is waited for.
     pub(super) fn share(dir: BorrowedFd<'_>) -> io::Result<Self> {
-        acquire(dir, Lock::TryShared, Instant::now() + PATIENCE)
+        acquire(known_as(dir)?, Lock::TryShared, Instant::now() + PATIENCE)
     }
 
     /// Takes the lock for itself, if nobody has it before `end`.
     pub(super) fn alone(dir: BorrowedFd<'_>, end: Instant) -> io::Result<Self> {
-        acquire(dir, Lock::TryExclusive, end)
+        acquire(known_as(dir)?, Lock::TryExclusive, end)
     }
 
     /// Makes a share the only one, if no other run has any.
@@ -125,11 +132,12 @@ fn files_of(dir: &Path) -> Option<Vec<String>> {
     let files = places(owner)
         .into_iter()
         .filter_map(|place| fs::symlink_metadata(place.join(&name)).ok());
-    let listed = |meta: fs::Metadata| {
-        let (major, minor) = (libc::major(meta.dev()), libc::minor(meta.dev()));
-        format!("{major:02x}:{minor:02x}:{}", meta.ino())
-    };
-    Some(files.map(listed).collect())
+    Some(files.map(|meta| listed(meta.dev(), meta.ino())).collect())
+}
+
+fn listed(device: u64, inode: u64) -> String {
+    let (major, minor) = (libc::major(device), libc::minor(device));
+    format!("{major:02x}:{minor:02x}:{inode}")
 }
 
 /// Whose lock it is, and the name of its file.
@@ -140,8 +148,7 @@ fn known_as(dir: BorrowedFd<'_>) -> io::Result<(u32, OsString)> {
     Ok((owner, OsString::from(format!("{:x}-{:x}", of.dev, of.ino))))
 }
 
-fn acquire(dir: BorrowedFd<'_>, how: Lock, end: Instant) -> io::Result<DirLock> {
-    let (owner, name) = known_as(dir)?;
+fn acquire((owner, name): (u32, OsString), how: Lock, end: Instant) -> io::Result<DirLock> {
     loop {
         // The file, or its directory, may be removed between any two of these steps: then all of them again.
         match Place::open(owner).and_then(|place| attempt(place, &name, how)) {
@@ -272,8 +279,7 @@ fn is_private(dir: BorrowedFd<'_>, owner: u32) -> bool {
 
 /// What root has made for another user becomes that user's: they would else not share it.
 fn give(file: BorrowedFd<'_>, owner: u32) -> io::Result<()> {
-    let ours = path::lstat_at(file, "".as_ref())?.uid == 0;
-    if ours && owner != 0 && process::geteuid() == 0 {
+    if owner != 0 && process::geteuid() == 0 && path::lstat_at(file, "".as_ref())?.uid == 0 {
         fchown(file, Some(owner), None)?;
     }
     Ok(())

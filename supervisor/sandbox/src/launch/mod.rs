@@ -41,6 +41,7 @@ pub use denials::interpreter;
 pub use denials::records::NoRecords;
 pub use denials::{Because, Client, Denied, DeniedKind, Refusals, Subject};
 pub use janitor::Leaving;
+pub use locks::{NoTreeLock, TreeLock, holder};
 pub use outcome::{Appeared, End, LaunchError, Layers, Outcome};
 pub use placeholders::placeholder_at;
 pub use places::Moved;

@@ -1,8 +1,8 @@
 //! Names that must not come into being: made before the run as empty mount points, removed after it.
 //!
 //! A lock for each directory they lie in counts the runs that rely on them (`locks`): removing a name on the host also
-//! removes what covers it in every sandbox, so only the last run may clean up. A placeholder is recognised by what it is, so whatever a
-//! crashed run left behind is removed by the next one.
+//! removes what covers it in every sandbox, so only the last run may clean up, and it does so for those before it: each has noted
+//! its names beside the lock. A placeholder is recognised by what it is, whoever names it.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::locks::DirLock;
+use super::locks::{Begun, DirLock};
 use super::places::Places;
 use crate::plan::{Placeholder, PlaceholderKind};
 use crate::sys::opened::{Opened, Purpose};
@@ -39,10 +39,12 @@ pub(crate) struct Placeholders {
 struct Dir {
     fd: OwnedFd,
     lock: DirLock,
-    names: Vec<(OsString, PlaceholderKind)>,
-    /// A socket of ours in it, of which more names can be made.
-    socket: Option<(Readers, OwnedFd)>,
+    names: Vec<Name>,
+    begun: Begun,
 }
+
+/// One placeholder of a directory.
+pub(super) type Name = (OsString, PlaceholderKind);
 
 /// A name that could not be protected.
 #[derive(Debug)]
@@ -55,34 +57,31 @@ impl Placeholders {
     /// Takes the shared locks and makes what is missing.
     pub(crate) fn make(list: &[Placeholder]) -> Result<Self, Unprotected> {
         let mut made = Self::default();
-        for placeholder in list {
-            if let Err(error) = made.add(placeholder) {
+        for (dir, names) in by_dir(list) {
+            if let Err(unprotected) = made.hold(dir, names) {
                 made.remove();
-                return Err(Unprotected {
-                    path: placeholder.dir.join(&placeholder.name),
-                    error,
-                });
+                return Err(unprotected);
             }
         }
         Ok(made)
     }
 
-    fn add(&mut self, placeholder: &Placeholder) -> io::Result<()> {
-        if !self.dirs.contains_key(&placeholder.dir) {
-            let fd = path::open_dir_exact(&placeholder.dir)?;
-            let lock = DirLock::share(fd.as_fd())?;
-            let dir = Dir {
-                fd,
-                lock,
-                names: Vec::new(),
-                socket: None,
-            };
-            self.dirs.insert(placeholder.dir.clone(), dir);
-        }
-        if let Some(dir) = self.dirs.get_mut(&placeholder.dir) {
-            // First: on a full disk a file is made and then not written.
-            dir.names.push((placeholder.name.clone(), placeholder.kind));
-            create(dir.fd.as_fd(), &placeholder.name, placeholder.kind, &mut dir.socket)?;
+    fn hold(&mut self, at: &Path, names: Vec<Name>) -> Result<(), Unprotected> {
+        let unprotected = |name: &OsStr, error| Unprotected {
+            path: at.join(name),
+            error,
+        };
+        let first = names.first().map(|(name, _)| name.clone()).unwrap_or_default();
+        let opened = path::open_dir_exact(at).and_then(|fd| Ok((DirLock::share(fd.as_fd())?, fd)));
+        let (lock, fd) = opened.map_err(|error| unprotected(&first, error))?;
+        // First: whoever is killed from here on leaves nothing of which nobody knows.
+        let begun = lock.note(&names);
+        // All of them, made or not: on a full disk a file is made and then not written.
+        let dir = self.dirs.entry(at.to_owned()).or_insert(Dir { fd, lock, names, begun });
+        // Of which more names can be made.
+        let mut socket = None;
+        for (name, kind) in &dir.names {
+            create(dir.fd.as_fd(), name, *kind, &mut socket).map_err(|error| unprotected(name, error))?;
         }
         Ok(())
     }
@@ -101,10 +100,7 @@ impl Placeholders {
             // The command may have closed it.
             let opened = dir.fd.try_clone().and_then(|fd| Opened::held(fd, Purpose::Change));
             let held = opened.as_ref().map_or(dir.fd.as_fd(), Opened::as_fd);
-            for (name, kind) in &dir.names {
-                remove_if_ours(held, name, *kind);
-            }
-            dir.lock.retire();
+            clear(held, &dir.lock, &dir.names, dir.begun);
         }
     }
 }
@@ -114,22 +110,37 @@ impl Placeholders {
 /// A dying process closes its descriptors one after the other: its lock may outlive the pipe that told of its death.
 pub(super) fn sweep(list: &[Placeholder], places: &Places, patience: Duration) {
     let end = Instant::now() + patience;
-    let mut dirs: BTreeMap<&Path, Vec<&Placeholder>> = BTreeMap::new();
-    for placeholder in list {
-        dirs.entry(&placeholder.dir).or_default().push(placeholder);
-    }
-    for (dir, placeholders) in dirs {
+    for (dir, names) in by_dir(list) {
         let Ok(dir) = places.get(dir).and_then(|held| Opened::held(held, Purpose::Change)) else {
             continue;
         };
         let Ok(lock) = DirLock::alone(dir.as_fd(), end) else {
             continue;
         };
-        for placeholder in placeholders {
-            remove_if_ours(dir.as_fd(), &placeholder.name, placeholder.kind);
-        }
-        lock.retire();
+        clear(dir.as_fd(), &lock, &names, Begun::UNKNOWN);
     }
+}
+
+fn by_dir(list: &[Placeholder]) -> BTreeMap<&Path, Vec<Name>> {
+    let mut dirs: BTreeMap<&Path, Vec<Name>> = BTreeMap::new();
+    for Placeholder { dir, name, kind } in list {
+        dirs.entry(dir).or_default().push((name.clone(), *kind));
+    }
+    dirs
+}
+
+/// Removes all that lies there of any run, and the lock. Nobody else may have it.
+fn clear(dir: BorrowedFd<'_>, lock: &DirLock, own: &[Name], begun: Begun) {
+    let noted = lock.noted(begun);
+    let others = noted.iter().filter(|name| !own.contains(name));
+    let mut all_gone = true;
+    for (name, kind) in own.iter().chain(others) {
+        all_gone &= remove_if_ours(dir, name, *kind);
+    }
+    if all_gone {
+        lock.forget();
+    }
+    lock.retire();
 }
 
 /// Makes a placeholder in an open directory.
@@ -268,11 +279,9 @@ fn is_ours(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind) -> bool {
     }
 }
 
-fn remove_if_ours(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind) {
-    if is_ours(dir, name, kind) {
-        // A failure leaves an inert name behind; the next run in this project tries again.
-        let _ = path::unlink_at(dir, name);
-    }
+/// False if it is there still. It is inert; the next run in this directory tries again.
+fn remove_if_ours(dir: BorrowedFd<'_>, name: &OsStr, kind: PlaceholderKind) -> bool {
+    !is_ours(dir, name, kind) || path::unlink_at(dir, name).is_ok()
 }
 
 #[cfg(test)]

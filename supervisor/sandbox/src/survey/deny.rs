@@ -118,7 +118,7 @@ fn literal(path: &Path, shown: &Shown<'_>) -> Option<Hidden> {
     // Where the command may create names, the first one that is missing must not come into being.
     let mut name: OsString = path.file_name()?.to_owned();
     let mut dir = path.parent()?;
-    while fs::symlink_metadata(dir).is_err() {
+    while is_missing(dir) {
         name = dir.file_name()?.to_owned();
         dir = dir.parent()?;
     }
@@ -126,6 +126,14 @@ fn literal(path: &Path, shown: &Shown<'_>) -> Option<Hidden> {
         dir: dir.to_owned(),
         name,
     })
+}
+
+/// Another run's placeholder goes with that run: this one must hold it too.
+fn is_missing(dir: &Path) -> bool {
+    match fs::symlink_metadata(dir) {
+        Ok(meta) => !meta.is_dir() && matches!(placeholders::look(dir), placeholders::Found::Placeholder(_)),
+        Err(_) => true,
+    }
 }
 
 /// In what every sandbox shows of the host.

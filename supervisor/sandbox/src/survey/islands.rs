@@ -284,16 +284,19 @@ impl Collect<'_> {
             (Found::Placeholder(Socket), Some(kind @ (Socket | Shut))) => {
                 IslandState::Missing(self.socket_at(&path, kind))
             }
-            (Found::Placeholder(kind), Some(_)) => IslandState::Missing(kind),
-            (Found::Placeholder(_) | Found::Other(_), _) => IslandState::Present,
+            (Found::Placeholder(kind), _) => IslandState::Missing(kind),
+            (Found::Other(_), _) => IslandState::Present,
             (Found::Absent, None) => return,
             (Found::Absent, Some(kind)) => match path.parent().map(|dir| (dir, fs::symlink_metadata(dir))) {
                 Some((dir, Ok(meta))) if meta.is_dir() && is_writable(dir) => {
                     IslandState::Missing(self.socket_at(&path, kind))
                 }
-                // The caller cannot make a placeholder there (or it is no directory), but the command, with the same
-                // owner, could help itself.
-                Some((dir, Ok(_))) => return self.protect(dir.to_owned(), None),
+                // The caller cannot make a placeholder there, but the command, with the same owner, could help itself. What is no
+                // directory may be another run's placeholder, which this one must hold too.
+                Some((dir, Ok(meta))) => {
+                    let missing = (!meta.is_dir()).then(|| of_directory(kind));
+                    return self.protect(dir.to_owned(), missing);
+                }
                 // The first name on the way that is missing.
                 Some((dir, Err(_))) => return self.protect(dir.to_owned(), Some(of_directory(kind))),
                 None => return,

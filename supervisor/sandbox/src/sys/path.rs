@@ -185,6 +185,14 @@ pub fn create_at(dir: BorrowedFd<'_>, path: &Path, mode: u32) -> io::Result<Owne
     check(unsafe { libc::openat(dir.as_raw_fd(), path.as_ptr(), flags, mode) }.into()).map(own)
 }
 
+/// The same; every write goes to the end, wherever another writer has moved it.
+pub fn create_append_at(dir: BorrowedFd<'_>, path: &Path, mode: u32) -> io::Result<OwnedFd> {
+    let path = cpath(path)?;
+    let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    // SAFETY: `path` is NUL-terminated.
+    check(unsafe { libc::openat(dir.as_raw_fd(), path.as_ptr(), flags, mode) }.into()).map(own)
+}
+
 /// A file opened for reading (and locking), without following a link and without waiting for a pipe's writer.
 pub fn open_file_at(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     let name = cpath(Path::new(name))?;
