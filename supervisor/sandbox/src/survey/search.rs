@@ -10,6 +10,7 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use glee_policy::glob::Glob;
+use glee_policy::set_aside;
 
 use super::{Hidden, kind};
 use crate::plan::{Alias, GlobWatch, Kind};
@@ -64,15 +65,16 @@ pub(crate) struct Met {
 }
 
 impl GlobWatch {
-    /// The names by which the pattern may know this path: its own from the base, and those through links above it.
+    /// The names by which the pattern may know this path: its own from the base, and those through links above it. The base, and
+    /// what such a link leads to, may be set aside.
     pub(crate) fn names<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
-        let own = path.strip_prefix(&self.base).ok().map(Path::to_owned);
+        let own = set_aside::below(path, &self.base).map(Path::to_owned);
         own.into_iter().chain(self.linked(path))
     }
 
     fn linked<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
         self.aliases.iter().filter_map(|alias| {
-            let rest = path.strip_prefix(&alias.real).ok()?;
+            let rest = set_aside::below(path, &alias.real)?;
             Some(alias.relative.components().chain(rest.components()).collect())
         })
     }
@@ -209,9 +211,10 @@ impl Search<'_> {
 
     /// Does a directory that was moved from one name to another show the pattern the same as before?
     pub(crate) fn is_same_at(&self, from: &Path, to: &Path) -> bool {
-        let (Ok(from), Ok(to)) = (from.strip_prefix(self.base), to.strip_prefix(self.base)) else {
+        let base = self.base;
+        let (Some(from), Some(to)) = (set_aside::below(from, base), set_aside::below(to, base)) else {
             // Neither in the base nor above it: nothing to the pattern.
-            let apart = |path: &Path| !path.starts_with(self.base) && !self.base.starts_with(path);
+            let apart = |path| set_aside::below(path, base).is_none() && set_aside::left(base, path).is_none();
             return apart(from) && apart(to);
         };
         if self.glob.tail().is_some() {

@@ -14,7 +14,6 @@ use glee_policy::resolved::{Isolation, Mode};
 use super::deny::Found;
 use super::shown::Shown;
 use super::{Hidden, kind, links};
-use crate::plan::{Response, Watch};
 
 /// What hides them.
 pub const OF_A_HOME: &str = "keys, tokens and histories of a home directory stay hidden when it is the project";
@@ -161,18 +160,10 @@ pub(super) fn find([project, cwd]: [&Path; 2], homes: &BTreeSet<&Path>, cover: &
         );
     }
     for path in places {
-        if let Ok(meta) = std::fs::symlink_metadata(&path) {
-            let kind = kind(&meta);
-            denied.hidden.push(Hidden::Present {
-                path: path.clone(),
-                kind,
-            });
+        for form in denied.aside.forms(&path, project) {
+            denied.hide(form, OF_A_HOME);
         }
-        denied.later.push(Watch {
-            path,
-            response: Response::Hide,
-            clause: OF_A_HOME.to_owned(),
-        });
+        denied.hide(path, OF_A_HOME);
     }
 }
 
