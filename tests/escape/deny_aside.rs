@@ -43,20 +43,23 @@ fn left(base: &str, deny: &str, at: &'static str) -> Attempt {
         .yaml(&format!("extends: {base}\nfs: {{deny: ['{deny}']}}\n"))
 }
 
-/// The host, as the end of another run would, moves it while the command runs.
+/// While the command runs, something comes to lie there that nothing has covered under its first name.
 fn moved(deny: &str, host: &'static str, look: &'static str) -> Attempt {
     attempt(look, Leak::Secret)
-        .secret_at("@PROJECT/g/hooks/deep/key")
-        .secret_at("@PROJECT/g/config")
+        .secret_at("@OUT/secret")
+        .file("@PROJECT/g/config", "")
+        .file("@PROJECT/g/hooks/deep/key", "")
         .meanwhile(move |w| {
-            w.host_does(host);
+            w.host_does(&format!(
+                "set -e; mkdir -p @OUT/hooks/deep @OUT/g/hooks/deep; cp @OUT/secret @OUT/hooks/deep/key; cp @OUT/secret @OUT/g/hooks/deep/key; {host}"
+            ));
             w.settle();
         })
         .yaml(&format!("extends: workspace\nfs: {{deny: ['{deny}']}}\n"))
 }
 
-const TO_A_NUMBER: &str = "mv @PROJECT/g/config @PROJECT/g/config.set-aside-00112233445566aa";
-const WITH_ALL: &str = "mv @PROJECT/g/hooks @PROJECT/g/hooks.set-aside";
+const TO_A_NUMBER: &str = "cp @OUT/secret @PROJECT/g/config.set-aside-00112233445566aa";
+const WITH_ALL: &str = "mv @OUT/hooks @PROJECT/g/hooks.set-aside";
 
 claims! {
     configuration_that_a_run_set_aside_stays_hidden => after_a_run("'n/.git/config'", "cat n/.git/config.set-aside"),
@@ -80,7 +83,7 @@ claims! {
     name_set_aside_twice_is_hidden => left("restricted", "g/config", "@PROJECT/g/config.set-aside.set-aside-00112233445566aa"),
     directory_set_aside_is_hidden_by_the_name_above => left("workspace", "g", "@PROJECT/g.set-aside/hooks/key"),
     two_names_set_aside_on_one_way_are_hidden => left("workspace", "g/hooks/key", "@PROJECT/g.set-aside/hooks.set-aside/key"),
-    name_that_was_cut_when_set_aside_is_hidden => left("workspace", "g/*/key", "@PROJECT/g/hoo.cut.set-aside/key"),
+    name_that_was_cut_when_set_aside_is_hidden => left("workspace", "g/h*s/key", "@PROJECT/g/hoo.cut.set-aside/key"),
     name_set_aside_is_hidden_whatever_another_name_was_made => left("workspace", "g/config",
         "@PROJECT/g/config.set-aside-00112233445566aa").file("@PROJECT/g/config.set-aside", "").file("@PROJECT/g/config", ""),
     directory_closed_over_a_name_set_aside_is_hidden => attempt("chmod 755 g; cat g/config.set-aside", Leak::Secret)
@@ -101,13 +104,13 @@ claims! {
             w.link("../v", "@PROJECT/g/keys.set-aside");
         })
         .yaml("extends: workspace\nfs: {deny: ['g/keys/token']}\n"),
-    name_set_aside_meanwhile_is_hidden => moved("g/config", "mv @PROJECT/g/config @PROJECT/g/config.set-aside",
+    name_set_aside_meanwhile_is_hidden => moved("g/config", "cp @OUT/secret @PROJECT/g/config.set-aside",
         "cat g/config.set-aside"),
     name_set_aside_meanwhile_with_a_number_is_hidden => moved("g/config", TO_A_NUMBER, "cat g/config.set-aside-00112233445566aa"),
     match_set_aside_meanwhile_is_hidden => moved("**/config", TO_A_NUMBER, "cat g/config.set-aside-00112233445566aa"),
     directory_set_aside_meanwhile_is_hidden => moved("g/hooks/deep/key", WITH_ALL, "cat g/hooks.set-aside/deep/key"),
     matches_in_a_directory_set_aside_meanwhile_are_hidden => moved("g/hooks/deep/*", WITH_ALL,
         "cat g/hooks.set-aside/deep/key"),
-    match_set_aside_above_a_pattern_meanwhile_is_hidden => moved("g/hooks/deep/*", "mv @PROJECT/g @PROJECT/g.set-aside",
+    match_set_aside_above_a_pattern_meanwhile_is_hidden => moved("g/hooks/deep/*", "mv @OUT/g @PROJECT/g.set-aside",
         "cat g.set-aside/hooks/deep/key"),
 }
