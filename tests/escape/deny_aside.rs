@@ -104,6 +104,18 @@ claims! {
             w.link("../v", "@PROJECT/g/keys.set-aside");
         })
         .yaml("extends: workspace\nfs: {deny: ['g/keys/token']}\n"),
+    directory_set_aside_behind_a_link_is_hidden_by_the_links_name => attempt("cat g/modules.set-aside/token", Leak::Secret)
+        .secret_at("@PROJECT/g/modules.set-aside/token")
+        .given(|w| w.link("g/modules", "@PROJECT/keys"))
+        .yaml("extends: workspace\nfs: {deny: ['**/keys/*']}\n"),
+    name_set_aside_behind_a_link_is_hidden_by_the_links_name => attempt("cat g/modules.set-aside", Leak::Secret)
+        .secret_at("@PROJECT/g/modules.set-aside")
+        .given(|w| w.link("g/modules", "@PROJECT/keys"))
+        .yaml("extends: workspace\nfs: {deny: ['keys']}\n"),
+    secret_of_a_home_that_was_set_aside_is_hidden => attempt("cat .claude.set-aside/key", Leak::Secret)
+        .secret_at("@HOME/.claude.set-aside/key")
+        .yaml("extends: workspace\n")
+        .cwd("@HOME"),
     name_set_aside_meanwhile_is_hidden => moved("g/config", "cp @OUT/secret @PROJECT/g/config.set-aside",
         "cat g/config.set-aside"),
     name_set_aside_meanwhile_with_a_number_is_hidden => moved("g/config", TO_A_NUMBER, "cat g/config.set-aside-00112233445566aa"),

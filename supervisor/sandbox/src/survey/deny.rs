@@ -74,8 +74,9 @@ pub(super) fn find(policy: &ResolvedPolicy, shown: &Shown<'_>, places: [&Path; 2
                     });
                 }
                 for form in forms(path, shown, &mut found.aside) {
-                    found.hidden.extend(behind(&form, &granted));
-                    found.hide(form, &clause);
+                    for path in [behind(&form, &granted), Some(form)].into_iter().flatten() {
+                        found.hide(path, &clause);
+                    }
                 }
             }
             DenyTarget::Glob { base, pattern } => {
@@ -170,13 +171,12 @@ fn forms(path: &Path, shown: &Shown<'_>, aside: &mut Aside) -> Vec<PathBuf> {
 }
 
 /// What a link leads to that was set aside, if it is in what is granted with nothing in it that must stay.
-fn behind(link: &Path, granted: &[PathBuf]) -> Option<Hidden> {
+fn behind(link: &Path, granted: &[PathBuf]) -> Option<PathBuf> {
     fs::read_link(link).ok()?;
     let path = fs::canonicalize(link).ok()?;
     let within = granted.iter().any(|root| path.starts_with(root) && path != *root);
     let holds = granted.iter().any(|root| root.starts_with(&path));
-    let kind = kind(&fs::symlink_metadata(&path).ok()?);
-    (within && !holds).then_some(Hidden::Present { path, kind })
+    (within && !holds).then_some(path)
 }
 
 /// Where a pattern can match something that the sandbox would see.

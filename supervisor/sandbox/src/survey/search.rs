@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use glee_policy::glob::Glob;
 use glee_policy::set_aside;
 
-use super::{Hidden, kind};
+use super::aside::Aside;
+use super::{Hidden, kind, links};
 use crate::plan::{Alias, GlobWatch, Kind};
 use crate::sys::path::open_path;
 
@@ -92,37 +93,50 @@ impl Search<'_> {
         let mut links = VecDeque::new();
         self.list(dir, relative, Way::Straight, looked, &mut links);
         // Afterwards: most links lead to what was seen already.
-        let mut known = BTreeSet::new();
+        let (mut known, mut aside) = (BTreeSet::new(), Aside::default());
         let straight = looked.dirs.len();
         while let Some(link) = links.pop_front() {
-            let Some((end, kind)) = target(&link.path).filter(|(end, _)| self.may_hide(end)) else {
-                continue;
-            };
-            if self.glob.covers(&link.relative) {
-                looked.aliases.push(Alias {
-                    real: end.clone(),
-                    relative: link.relative,
-                });
-                looked.hidden.push(Hidden::Present { path: end, kind });
-            } else if kind == Kind::File || self.is_seen_anyway(&end, &link.relative) {
-                continue;
-            } else if looked.dirs.len() - straight > BEHIND_LINKS || is_too_deep(&link.path, &link.relative) {
-                looked.hidden.push(Hidden::Present {
-                    path: link.path,
-                    kind: Kind::File,
-                });
-            } else if known.insert((end.clone(), self.tail(&link.relative).to_owned())) {
-                looked.aliases.push(Alias {
-                    real: end.clone(),
-                    relative: link.relative.clone(),
-                });
-                self.list(&end, &link.relative, Way::ByLink, looked, &mut links);
+            for (end, kind) in self.ends(&link.path, &mut aside) {
+                if self.glob.covers(&link.relative) {
+                    looked.aliases.push(Alias {
+                        real: end.clone(),
+                        relative: link.relative.clone(),
+                    });
+                    looked.hidden.push(Hidden::Present { path: end, kind });
+                } else if kind == Kind::File || self.is_seen_anyway(&end, &link.relative) {
+                    continue;
+                } else if looked.dirs.len() - straight > BEHIND_LINKS || is_too_deep(&link.path, &link.relative) {
+                    looked.hidden.push(Hidden::Present {
+                        path: link.path.clone(),
+                        kind: Kind::File,
+                    });
+                } else if known.insert((end.clone(), self.tail(&link.relative).to_owned())) {
+                    looked.aliases.push(Alias {
+                        real: end.clone(),
+                        relative: link.relative.clone(),
+                    });
+                    self.list(&end, &link.relative, Way::ByLink, looked, &mut links);
+                }
             }
         }
+        looked.hidden.extend(aside.closed.into_iter().map(whole));
+    }
+
+    /// Where a link leads, or what was set aside from there.
+    fn ends(&self, link: &Path, aside: &mut Aside) -> Vec<(PathBuf, Kind)> {
+        let mut ends: Vec<(PathBuf, Kind)> = target(link).into_iter().collect();
+        if ends.is_empty()
+            && let Some(gone) = links::follow(link).end
+        {
+            let tops = self.granted.iter().filter(|top| gone.starts_with(top));
+            let forms: Vec<PathBuf> = tops.flat_map(|top| aside.forms(&gone, top)).collect();
+            ends.extend(forms.iter().filter_map(|form| target(form)));
+        }
+        ends.retain(|(end, _)| self.may_hide(end));
+        ends
     }
 
     fn list(&self, dir: &Path, relative: &Path, way: Way, looked: &mut Looked, links: &mut VecDeque<Link>) {
-        let whole = |path: PathBuf| Hidden::Present { path, kind: Kind::Dir };
         let entries = match fs::read_dir(dir) {
             Ok(entries) => entries,
             Err(error)
@@ -253,6 +267,11 @@ impl Search<'_> {
         }
         parts.as_path()
     }
+}
+
+fn whole(dir: PathBuf) -> Hidden {
+    let (path, kind) = (dir, Kind::Dir);
+    Hidden::Present { path, kind }
 }
 
 /// Deeper than anything that people make, and soon deeper than a path can say.

@@ -152,17 +152,16 @@ pub(super) fn find([project, cwd]: [&Path; 2], homes: &BTreeSet<&Path>, cover: &
     let names = homes.iter().flat_map(|home| names.iter().map(|name| home.join(name)));
     let mut places = BTreeSet::new();
     for path in names.filter(here).filter(by_the_project) {
-        let (plain, ends) = look(&path);
-        places.extend(plain);
-        places.extend(
-            ends.into_iter()
-                .filter(|end| !cwd.starts_with(end) && by_the_project(end)),
-        );
+        for path in denied.aside.forms(&path, project).into_iter().chain([path]) {
+            let (plain, ends) = look(&path);
+            places.extend(plain);
+            places.extend(
+                ends.into_iter()
+                    .filter(|end| !cwd.starts_with(end) && by_the_project(end)),
+            );
+        }
     }
     for path in places {
-        for form in denied.aside.forms(&path, project) {
-            denied.hide(form, OF_A_HOME);
-        }
         denied.hide(path, OF_A_HOME);
     }
 }
