@@ -11,6 +11,7 @@ use crate::injection;
 use crate::names::NamePattern;
 use crate::origin::Origin;
 use crate::resolved::{Deny, DenyTarget, FsAccess, HostPath, Network, ResolvedPolicy};
+use crate::set_aside;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question<'a> {
@@ -50,16 +51,16 @@ impl DenyTarget {
         }
     }
 
-    /// Is this path hidden? Everything below a match is.
+    /// Is this path hidden? Everything below a match is, and what was set aside from there.
     #[must_use]
     pub fn hides(&self, path: &Path) -> bool {
         match self {
-            Self::Literal(denied) => path.starts_with(denied.as_path()),
-            Self::Glob { base, pattern } => match (path.strip_prefix(base.as_path()), Glob::new(pattern)) {
-                (Ok(rest), Ok(glob)) => glob.covers(rest),
+            Self::Literal(denied) => set_aside::below(path, denied.as_path()).is_some(),
+            Self::Glob { base, pattern } => match (set_aside::below(path, base.as_path()), Glob::new(pattern)) {
+                (Some(rest), Ok(glob)) => glob.covers(rest),
                 // A pattern that does not compile hides its whole base.
-                (Ok(_), Err(_)) => true,
-                (Err(_), _) => false,
+                (Some(_), Err(_)) => true,
+                (None, _) => false,
             },
         }
     }

@@ -154,6 +154,13 @@ pub enum PolicyError {
         name: String,
         nearest: Option<String>,
     },
+    #[error("cannot read profile `{}` from `{}`: {problem}", shown(name), shown(file))]
+    UnreadableProfile {
+        at: Origin,
+        name: String,
+        file: String,
+        problem: String,
+    },
     #[error("`extends` goes in a circle: {}", chain.iter().map(|n| shown(n)).collect::<Vec<_>>().join(" → "))]
     ExtendsCycle { at: Origin, chain: Vec<String> },
     #[error("`extends` is more than {MAX_EXTENDS} profiles deep")]
@@ -208,6 +215,7 @@ impl PolicyError {
             | Self::InjectionName { at, .. }
             | Self::BadName { at, .. }
             | Self::UnknownProfile { at, .. }
+            | Self::UnreadableProfile { at, .. }
             | Self::ExtendsCycle { at, .. }
             | Self::ExtendsTooDeep { at }
             | Self::Incomplete { at, .. }
@@ -256,6 +264,9 @@ impl PolicyError {
                 nearest: Some(nearest), ..
             } => format!("did you mean `{}`?", shown(nearest)),
             Self::UnknownProfile { nearest: None, .. } => "`glee-supervisor policy list` shows the profiles".into(),
+            Self::UnreadableProfile { .. } => {
+                "make the file, and the directories that it lies in, readable for you".into()
+            }
             Self::ExtendsCycle { .. } => "remove one `extends` of the circle".into(),
             Self::ExtendsTooDeep { .. } => "merge some of the profiles".into(),
             Self::Incomplete { key, .. } => format!("add `{key}:` to the root profile"),

@@ -2,7 +2,8 @@
 //!
 //! Pure, on bytes. A pattern is matched against a path relative to its base. `*` and `?` never match `/`; hidden files are
 //! files like any other; `?` and a class match one character, or one byte where the name is not UTF-8. `\` takes the next
-//! character literally. A final `**` is everything below, not the directory itself.
+//! character literally. A final `**` is everything below, not the directory itself. A name that something was set aside under
+//! matches where that did (`set_aside`).
 //! INVARIANT: a match costs at most (components of the pattern) × (length of the path); no pattern backtracks exponentially.
 
 use std::ffi::OsStr;
@@ -11,6 +12,7 @@ use std::path::{Component, Path};
 
 use crate::braces;
 pub use crate::glob_problem::GlobProblem;
+use crate::set_aside;
 
 /// PATH_MAX. Also bounds the recursion that writes out braces.
 const MAX_LENGTH: usize = 4096;
@@ -225,9 +227,12 @@ fn enter(parts: &[Part], states: &mut [bool], at: usize) {
     }
 }
 
-/// The classic two-pointer match: on a mismatch, the last `*` takes one character more.
 fn name_matches(tokens: &[Token], name: &OsStr) -> bool {
-    let name = name.as_bytes();
+    set_aside::any(name, |name| fits(tokens, name.as_bytes()))
+}
+
+/// The classic two-pointer match: on a mismatch, the last `*` takes one character more.
+fn fits(tokens: &[Token], name: &[u8]) -> bool {
     let (mut t, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     loop {

@@ -23,6 +23,11 @@ pub trait Library {
     /// The source and the text of a profile, by name.
     fn profile(&self, name: &str) -> Option<(Source, String)>;
 
+    /// Where a profile of this name would lie that cannot be read, and why.
+    fn unreadable(&self, _name: &str) -> Option<(String, String)> {
+        None
+    }
+
     /// The names it knows, for "did you mean".
     fn names(&self) -> Vec<String> {
         Vec::new()
@@ -50,6 +55,14 @@ pub fn profile(name: &str, at: &Origin, library: &dyn Library) -> Result<Policy,
     }
     if let Some((source, text)) = library.profile(name) {
         return parse(&source, &text);
+    }
+    if let Some((file, problem)) = library.unreadable(name) {
+        return Err(PolicyError::UnreadableProfile {
+            at: at.clone(),
+            name: name.to_owned(),
+            file,
+            problem,
+        });
     }
     let known: Vec<String> = builtin::names().map(str::to_owned).chain(library.names()).collect();
     let nearest = nearest(name, known.iter().map(String::as_str)).map(str::to_owned);

@@ -33,6 +33,7 @@ pub mod protected;
 pub mod resolve;
 pub mod resolved;
 mod scalar;
+pub mod set_aside;
 pub mod suggest;
 mod text_problem;
 mod tree;

@@ -1,5 +1,6 @@
 //! `policy list`, `show`, `check` and `plan`, and `doctor`.
 
+use glee_tests::Caller;
 use serde_json::Value;
 
 use crate::claims::claims;
@@ -53,6 +54,26 @@ claims! {
                 assert!(seen.status != 0 && seen.stderr.contains("not a regular file"), "{name}: {seen:?}");
                 assert!(!seen.stderr.contains("did you mean"), "{name}: {seen:?}");
             }
+        }
+    }
+
+    fn a_profile_to_extend_that_cannot_be_read_is_not_called_unknown(at) {
+        at.host("mkdir -p .glee/policies/dir.yml @CONFIG/glee/policies; echo 'extends: restricted' > @CONFIG/glee/policies/own.yml");
+        at.world.file("@OUT/of-dir.yml", "extends: dir\n");
+        at.world.file("@OUT/of-own.yml", "extends: own\n");
+        let run = |file: &str| at.seen(vec!["run".to_owned(), "--policy".into(), at.world.fill(file), "--".into(), "true".into()]);
+        let says = |seen: &Seen, name: &str| {
+            let cannot = seen.stderr.contains(&format!("cannot read profile `{name}`"));
+            assert!(seen.status == 125 && cannot && !seen.stderr.contains("no profile"), "{seen:?}");
+        };
+        says(&run("@OUT/of-dir.yml"), "dir");
+        assert_eq!(run("@OUT/of-own.yml").status, 0);
+        at.world.mode("@CONFIG/glee/policies", 0o000);
+        let seen = run("@OUT/of-own.yml");
+        at.world.mode("@CONFIG/glee/policies", 0o755);
+        match at.world.caller() {
+            Caller::Root => assert_eq!(seen.status, 0, "{seen:?}"),
+            Caller::User => says(&seen, "own"),
         }
     }
 

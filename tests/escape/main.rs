@@ -37,6 +37,7 @@ mod audit;
 mod command;
 mod copies;
 mod deny;
+mod deny_aside;
 mod deny_flood;
 mod deny_later;
 mod deny_places;
@@ -81,6 +82,7 @@ const AREAS: &[(&str, &[&str])] = &[
     ("audit", audit::CLAIMS),
     ("copies", copies::CLAIMS),
     ("deny", deny::CLAIMS),
+    ("deny_aside", deny_aside::CLAIMS),
     ("deny_flood", deny_flood::CLAIMS),
     ("deny_later", deny_later::CLAIMS),
     ("deny_places", deny_places::CLAIMS),

@@ -120,6 +120,12 @@ impl Library for Profiles {
         Some((Source::File(path.to_string_lossy().into()), text))
     }
 
+    fn unreadable(&self, name: &str) -> Option<(String, String)> {
+        let (path, owner) = self.locate(name)?;
+        let error = self.read(&path, owner).err()?;
+        Some((path.to_string_lossy().into_owned(), error.to_string()))
+    }
+
     fn names(&self) -> Vec<String> {
         let regular = self.list().into_iter().filter(|(_, path, _)| path.is_file());
         regular.map(|(name, _, _)| name).collect()

@@ -23,6 +23,7 @@ mod window;
 mod worktrees;
 
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 pub(super) use ahead::Ahead;
@@ -49,9 +50,16 @@ impl Disarmed {
     fn note(&mut self, path: PathBuf, done: std::io::Result<()>) {
         match done {
             Ok(()) => self.aside.push(path),
+            // Another run that ended meanwhile has taken it with it.
+            Err(error) if error.kind() == ErrorKind::NotFound && is_gone(&path) => {}
             Err(_) => self.armed.push(path),
         }
     }
+}
+
+fn is_gone(path: &Path) -> bool {
+    path.symlink_metadata()
+        .is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
 /// For who writes into the trees of a plan without a run.

@@ -8,6 +8,7 @@
 //! INVARIANT: a turn is short, whatever there is to do; the rest is for the next one. Names come before directories.
 //! INVARIANT: nothing waits for long. Who makes more changes than can be looked at is not run any further (`is_beaten`).
 
+mod aside;
 mod covers;
 mod post;
 mod queue;

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use glee_policy::glob::Glob;
+use glee_policy::set_aside;
 
 use super::{GlobWatch, MountStep, Response, SandboxPlan};
 
@@ -13,7 +14,7 @@ impl SandboxPlan {
     pub(crate) fn hidden_later(&self, at: &Path) -> Option<&str> {
         let mut names = self.watches.iter().filter(|watch| watch.response == Response::Hide);
         let by_name = names
-            .find(|watch| at.starts_with(&watch.path))
+            .find(|watch| set_aside::below(at, &watch.path).is_some())
             .map(|watch| &watch.clause);
         let by_pattern = || {
             let hides = |watch: &&GlobWatch| match Glob::new(&watch.pattern) {

@@ -3,6 +3,7 @@
 //! Reads files and directories, changes nothing. Everything found here is checked again by the mounts themselves, which
 //! follow no link: a host that changes meanwhile makes the run fail, never wider.
 
+pub(crate) mod aside;
 mod asked;
 mod before;
 mod closed;
@@ -247,6 +248,7 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
     let pipes = seen.pipes.into_iter().filter(|path| !is_writable(path));
     let sockets = sockets.chain(pipes).filter(|path| !policy.names(path)).collect();
     secrets::find([&project, setting.cwd], &homes, &cover, &mut denied);
+    denied.hide_closed();
     for of_ours in [secrets::of_ours, secrets::keys] {
         let hidden = setting.state.and_then(|state| of_ours(state, policy, &shown));
         denied.hidden.extend(hidden);

@@ -10,8 +10,10 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use glee_policy::glob::Glob;
+use glee_policy::set_aside;
 
-use super::{Hidden, kind};
+use super::aside::Aside;
+use super::{Hidden, kind, links};
 use crate::plan::{Alias, GlobWatch, Kind};
 use crate::sys::path::open_path;
 
@@ -64,15 +66,16 @@ pub(crate) struct Met {
 }
 
 impl GlobWatch {
-    /// The names by which the pattern may know this path: its own from the base, and those through links above it.
+    /// The names by which the pattern may know this path: its own from the base, and those through links above it. The base, and
+    /// what such a link leads to, may be set aside.
     pub(crate) fn names<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
-        let own = path.strip_prefix(&self.base).ok().map(Path::to_owned);
+        let own = set_aside::below(path, &self.base).map(Path::to_owned);
         own.into_iter().chain(self.linked(path))
     }
 
     fn linked<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = PathBuf> + 'a {
         self.aliases.iter().filter_map(|alias| {
-            let rest = path.strip_prefix(&alias.real).ok()?;
+            let rest = set_aside::below(path, &alias.real)?;
             Some(alias.relative.components().chain(rest.components()).collect())
         })
     }
@@ -90,37 +93,50 @@ impl Search<'_> {
         let mut links = VecDeque::new();
         self.list(dir, relative, Way::Straight, looked, &mut links);
         // Afterwards: most links lead to what was seen already.
-        let mut known = BTreeSet::new();
+        let (mut known, mut aside) = (BTreeSet::new(), Aside::default());
         let straight = looked.dirs.len();
         while let Some(link) = links.pop_front() {
-            let Some((end, kind)) = target(&link.path).filter(|(end, _)| self.may_hide(end)) else {
-                continue;
-            };
-            if self.glob.covers(&link.relative) {
-                looked.aliases.push(Alias {
-                    real: end.clone(),
-                    relative: link.relative,
-                });
-                looked.hidden.push(Hidden::Present { path: end, kind });
-            } else if kind == Kind::File || self.is_seen_anyway(&end, &link.relative) {
-                continue;
-            } else if looked.dirs.len() - straight > BEHIND_LINKS || is_too_deep(&link.path, &link.relative) {
-                looked.hidden.push(Hidden::Present {
-                    path: link.path,
-                    kind: Kind::File,
-                });
-            } else if known.insert((end.clone(), self.tail(&link.relative).to_owned())) {
-                looked.aliases.push(Alias {
-                    real: end.clone(),
-                    relative: link.relative.clone(),
-                });
-                self.list(&end, &link.relative, Way::ByLink, looked, &mut links);
+            for (end, kind) in self.ends(&link.path, &mut aside) {
+                if self.glob.covers(&link.relative) {
+                    looked.aliases.push(Alias {
+                        real: end.clone(),
+                        relative: link.relative.clone(),
+                    });
+                    looked.hidden.push(Hidden::Present { path: end, kind });
+                } else if kind == Kind::File || self.is_seen_anyway(&end, &link.relative) {
+                    continue;
+                } else if looked.dirs.len() - straight > BEHIND_LINKS || is_too_deep(&link.path, &link.relative) {
+                    looked.hidden.push(Hidden::Present {
+                        path: link.path.clone(),
+                        kind: Kind::File,
+                    });
+                } else if known.insert((end.clone(), self.tail(&link.relative).to_owned())) {
+                    looked.aliases.push(Alias {
+                        real: end.clone(),
+                        relative: link.relative.clone(),
+                    });
+                    self.list(&end, &link.relative, Way::ByLink, looked, &mut links);
+                }
             }
         }
+        looked.hidden.extend(aside.closed.into_iter().map(whole));
+    }
+
+    /// Where a link leads, or what was set aside from there.
+    fn ends(&self, link: &Path, aside: &mut Aside) -> Vec<(PathBuf, Kind)> {
+        let mut ends: Vec<(PathBuf, Kind)> = target(link).into_iter().collect();
+        if ends.is_empty()
+            && let Some(gone) = links::follow(link).end
+        {
+            let tops = self.granted.iter().filter(|top| gone.starts_with(top));
+            let forms: Vec<PathBuf> = tops.flat_map(|top| aside.forms(&gone, top)).collect();
+            ends.extend(forms.iter().filter_map(|form| target(form)));
+        }
+        ends.retain(|(end, _)| self.may_hide(end));
+        ends
     }
 
     fn list(&self, dir: &Path, relative: &Path, way: Way, looked: &mut Looked, links: &mut VecDeque<Link>) {
-        let whole = |path: PathBuf| Hidden::Present { path, kind: Kind::Dir };
         let entries = match fs::read_dir(dir) {
             Ok(entries) => entries,
             Err(error)
@@ -209,9 +225,10 @@ impl Search<'_> {
 
     /// Does a directory that was moved from one name to another show the pattern the same as before?
     pub(crate) fn is_same_at(&self, from: &Path, to: &Path) -> bool {
-        let (Ok(from), Ok(to)) = (from.strip_prefix(self.base), to.strip_prefix(self.base)) else {
+        let base = self.base;
+        let (Some(from), Some(to)) = (set_aside::below(from, base), set_aside::below(to, base)) else {
             // Neither in the base nor above it: nothing to the pattern.
-            let apart = |path: &Path| !path.starts_with(self.base) && !self.base.starts_with(path);
+            let apart = |path| set_aside::below(path, base).is_none() && set_aside::left(base, path).is_none();
             return apart(from) && apart(to);
         };
         if self.glob.tail().is_some() {
@@ -250,6 +267,11 @@ impl Search<'_> {
         }
         parts.as_path()
     }
+}
+
+fn whole(dir: PathBuf) -> Hidden {
+    let (path, kind) = (dir, Kind::Dir);
+    Hidden::Present { path, kind }
 }
 
 /// Deeper than anything that people make, and soon deeper than a path can say.

@@ -14,7 +14,6 @@ use glee_policy::resolved::{Isolation, Mode};
 use super::deny::Found;
 use super::shown::Shown;
 use super::{Hidden, kind, links};
-use crate::plan::{Response, Watch};
 
 /// What hides them.
 pub const OF_A_HOME: &str = "keys, tokens and histories of a home directory stay hidden when it is the project";
@@ -153,26 +152,17 @@ pub(super) fn find([project, cwd]: [&Path; 2], homes: &BTreeSet<&Path>, cover: &
     let names = homes.iter().flat_map(|home| names.iter().map(|name| home.join(name)));
     let mut places = BTreeSet::new();
     for path in names.filter(here).filter(by_the_project) {
-        let (plain, ends) = look(&path);
-        places.extend(plain);
-        places.extend(
-            ends.into_iter()
-                .filter(|end| !cwd.starts_with(end) && by_the_project(end)),
-        );
+        for path in denied.aside.forms(&path, project).into_iter().chain([path]) {
+            let (plain, ends) = look(&path);
+            places.extend(plain);
+            places.extend(
+                ends.into_iter()
+                    .filter(|end| !cwd.starts_with(end) && by_the_project(end)),
+            );
+        }
     }
     for path in places {
-        if let Ok(meta) = std::fs::symlink_metadata(&path) {
-            let kind = kind(&meta);
-            denied.hidden.push(Hidden::Present {
-                path: path.clone(),
-                kind,
-            });
-        }
-        denied.later.push(Watch {
-            path,
-            response: Response::Hide,
-            clause: OF_A_HOME.to_owned(),
-        });
+        denied.hide(path, OF_A_HOME);
     }
 }
 

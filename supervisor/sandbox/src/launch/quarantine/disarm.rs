@@ -8,8 +8,9 @@ use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+
+use glee_policy::set_aside::{NO_REFERENCE, named};
 
 use super::Disarmed;
 use super::harmless::harmless_part;
@@ -18,10 +19,6 @@ use crate::launch::placeholders::is_placeholder;
 use crate::sys::opened::{Opened, Purpose};
 use crate::sys::path;
 
-/// Appended to a name that is set aside.
-const ASIDE: &str = ".set-aside";
-/// After that for a reference: git takes no name that ends so for one.
-const NO_REFERENCE: &str = ".lock";
 /// The longest name on most filesystems, and one that fits on the others.
 const NAME_MAX: usize = 255;
 const SHORT: usize = 64;
@@ -164,20 +161,12 @@ fn set_aside(dir: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
 }
 
 /// A name that nobody can have taken before: first the plain one, then one of chance. Cut where it would be too long.
-fn set_aside_as(dir: BorrowedFd<'_>, name: &OsStr, suffix: &str) -> io::Result<()> {
+fn set_aside_as(dir: BorrowedFd<'_>, name: &OsStr, ending: &str) -> io::Result<()> {
     let mut last = Ok(());
     let mut room = NAME_MAX;
     for attempt in 0..8 {
-        let mut end = ASIDE.to_owned();
-        if attempt > 0 {
-            let chance = std::collections::hash_map::RandomState::new().build_hasher().finish();
-            end.push_str(&format!("-{chance:016x}"));
-        }
-        end.push_str(suffix);
-        let bytes = name.as_bytes();
-        let kept = bytes.get(..room.saturating_sub(end.len())).unwrap_or(bytes);
-        let mut to = OsStr::from_bytes(kept).to_owned();
-        to.push(end);
+        let chance = || std::collections::hash_map::RandomState::new().build_hasher().finish();
+        let to = named(name, (attempt > 0).then(chance), ending, room);
         last = path::rename_new_at(dir, name, &to);
         match &last {
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}

@@ -6,6 +6,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use glee_policy::set_aside;
+
 use super::tree::At;
 use super::{Named, PATIENCE, Pattern, SLICE, Warden};
 use crate::launch::inside::Tries;
@@ -63,7 +65,9 @@ impl Task {
 impl Warden {
     /// Can a rule be about this name, wherever it lies?
     pub(super) fn may_concern(&self, name: &OsStr) -> bool {
-        self.ends.contains(name) || self.patterns.iter().any(|pattern| pattern.glob.can_end_in(name))
+        self.ends.contains(name)
+            || set_aside::is_one(name)
+            || self.patterns.iter().any(|pattern| pattern.glob.can_end_in(name))
     }
 
     /// Covers names that appeared, as many as a part of a turn allows.
@@ -168,7 +172,7 @@ impl Warden {
 
     /// Is what has this name hidden, and all that lies in it?
     pub(super) fn is_hidden(&self, full: &Path) -> bool {
-        match self.names.get(full) {
+        match self.rule_of(full) {
             Some((response, _)) => *response == Response::Hide,
             None => self.pattern_of(full).is_some(),
         }
@@ -181,7 +185,7 @@ impl Warden {
 
     /// What is to be covered since this name is there.
     fn judge(&self, full: &Path) -> Vec<Rule> {
-        if let Some((response, clause)) = self.names.get(full) {
+        if let Some((response, clause)) = self.rule_of(full) {
             return vec![(full.to_owned(), *response, clause.clone())];
         }
         let Some(pattern) = self.pattern_of(full) else {

@@ -109,6 +109,7 @@ impl Warden {
     /// Looks at everything again, since changes were lost.
     pub(super) fn look_again(&mut self) {
         self.look_for_names(Path::new("/"));
+        self.look_for_all_aside();
         let linked = self.patterns.iter().flat_map(|pattern| &pattern.watch.aliases);
         let linked: Vec<WatchId> = linked.filter_map(|alias| self.tree.find(&alias.real)).collect();
         linked.into_iter().for_each(|dir| self.unlisted.push(dir));
@@ -118,18 +119,25 @@ impl Warden {
     fn look_for_names(&mut self, dir: &Path) {
         let below = self.names.range(dir.to_owned()..).map(|(name, _)| name);
         let below: Vec<PathBuf> = below.take_while(|name| name.starts_with(dir)).cloned().collect();
-        for name in below {
+        let bases = self.patterns.iter().map(|pattern| &pattern.watch.base);
+        let bases: Vec<PathBuf> = bases.filter(|base| base.starts_with(dir)).cloned().collect();
+        self.look_at(below, &bases);
+    }
+
+    /// A directory from which a pattern is looked for.
+    fn look_from(&mut self, base: &Path) {
+        self.watch_above(base);
+        if let Some(id) = self.watch(base) {
+            self.unlisted.push(id);
+        }
+    }
+
+    pub(super) fn look_at(&mut self, names: Vec<PathBuf>, bases: &[PathBuf]) {
+        for name in names {
             self.watch_above(&name);
             self.due.push(name);
         }
-        let bases = self.patterns.iter().map(|pattern| &pattern.watch.base);
-        let bases: Vec<PathBuf> = bases.filter(|base| base.starts_with(dir)).cloned().collect();
-        for base in bases {
-            self.watch_above(&base);
-            if let Some(id) = self.watch(&base) {
-                self.unlisted.push(id);
-            }
-        }
+        bases.iter().for_each(|base| self.look_from(base));
     }
 
     /// A handle on a watched directory, if it lies where it is thought to.
@@ -194,7 +202,10 @@ impl Warden {
         if all.iter().all(|path| self.is_hidden(path)) {
             return Look::Done;
         }
-        all.iter().for_each(|path| self.look_for_names(path));
+        for path in &all {
+            self.look_for_names(path);
+            self.look_for_aside(path);
+        }
         if self.views(&all).is_empty() {
             return Look::Done;
         }
