@@ -9,6 +9,7 @@
 //! INVARIANT: nothing waits for long. Who makes more changes than can be looked at is not run any further (`is_beaten`).
 
 mod covers;
+mod leads;
 mod post;
 mod queue;
 mod tree;
@@ -32,6 +33,7 @@ use crate::sys::inotify::{Change, Inotify, WatchId};
 use crate::sys::process::Pid;
 use crate::workspace::Layer;
 use covers::Failed;
+use leads::Leads;
 pub(super) use post::Post;
 use queue::Queue;
 use tree::Tree;
@@ -113,6 +115,7 @@ pub(super) struct Warden {
     /// The last parts of those, by which most other names are told apart.
     ends: BTreeSet<OsString>,
     patterns: Vec<Pattern>,
+    leads: Leads,
     namespaces: Namespaces,
     /// Names that appeared and may have to be covered, and those of the rules that lie where something appeared.
     fresh: Queue<Named>,
@@ -160,6 +163,7 @@ impl Warden {
             protected: BTreeSet::new(),
             ends: BTreeSet::new(),
             patterns: Vec::new(),
+            leads: Leads::default(),
             namespaces,
             fresh: Queue::default(),
             due: Queue::default(),
@@ -203,6 +207,7 @@ impl Warden {
                 });
             }
         }
+        warden.first_leads(plan);
         Ok(Some(warden))
     }
 
@@ -227,6 +232,7 @@ impl Warden {
 
     fn is_idle(&self) -> bool {
         self.fresh.is_empty()
+            && self.leads.is_idle()
             && self.due.is_empty()
             && self.extra.is_empty()
             && self.arrived.is_empty()
@@ -271,6 +277,7 @@ impl Warden {
             self.look_again();
         }
         self.cover_fresh();
+        self.follow_leads();
         self.look_at_arrived();
         // At once, before what was between two places moves on.
         self.cover_fresh();
@@ -281,7 +288,7 @@ impl Warden {
             self.behind_since = None;
         }
         let covers = self.fresh.waited(PATIENCE) || self.due.waited(PATIENCE) || self.extra.waited(PATIENCE);
-        let late = covers || self.arrived.waited(PATIENCE) || self.unlisted.waited(PATIENCE);
+        let late = covers || self.leads.is_late() || self.arrived.waited(PATIENCE) || self.unlisted.waited(PATIENCE);
         self.beaten |= late || self.behind_since.is_some_and(|since| since.elapsed() >= RECOVERY);
     }
 

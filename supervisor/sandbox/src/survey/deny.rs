@@ -1,7 +1,10 @@
 //! What the deny rules match on this host, now.
 //!
 //! A literal path has no links left in it; a pattern is looked for through links as well (`search`).
+//! INVARIANT: a link through which something is hidden cannot be replaced by the command, nor a directory above it: the next run
+//! hides the same.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +13,11 @@ use glee_policy::ResolvedPolicy;
 use glee_policy::glob::Glob;
 use glee_policy::resolved::{DenyTarget, FsAccess};
 
-use super::search::{Looked, Search};
+use super::search::{Looked, Search, parts_of};
 use super::shown::Shown;
-use super::{Hidden, SurveyError, kind};
+use super::{Hidden, SurveyError, kind, links};
 use crate::launch::placeholders;
-use crate::plan::{GlobWatch, Response, Watch};
+use crate::plan::{GlobWatch, Lead, Response, Watch};
 
 /// What is hidden now, and the directories in which more could appear.
 #[derive(Debug, Default)]
@@ -22,6 +25,8 @@ pub(super) struct Found {
     pub(super) hidden: Vec<Hidden>,
     pub(super) globs: Vec<GlobWatch>,
     pub(super) later: Vec<Watch>,
+    /// Denied paths as they were written.
+    pub(super) ways: Vec<Watch>,
     /// Files that stand where a denied path has a directory: nothing lies below them as long as they are files.
     pub(super) in_the_way: Vec<PathBuf>,
 }
@@ -29,26 +34,31 @@ pub(super) struct Found {
 /// `places`: where the command works, which no link of a pattern hides.
 pub(super) fn find(policy: &ResolvedPolicy, shown: &Shown<'_>, places: [&Path; 2]) -> Result<Found, SurveyError> {
     let granted: Vec<PathBuf> = shown.tops().chain(places).map(Path::to_owned).collect();
-    let mut hidden = Vec::new();
-    let mut globs = Vec::new();
-    let mut later = Vec::new();
-    let mut in_the_way = Vec::new();
+    let mut found = Found::default();
+    let mut held: BTreeMap<PathBuf, String> = BTreeMap::new();
     for deny in &policy.deny {
         let clause = format!("fs.deny: {} ({})", deny.written, deny.origin);
+        let is_link_free = |way: &&PathBuf| way.as_path() == deny.target.place().as_path();
+        for way in deny.ways.iter().filter(|way| !is_link_free(way)) {
+            held.extend(parts_of(&links::follow(way)).map(|part| (part, clause.clone())));
+        }
         match &deny.target {
             DenyTarget::Literal(path) => {
                 match literal(path.as_path(), shown) {
-                    Some(Hidden::Absent { dir, .. }) if !dir.is_dir() => in_the_way.push(dir),
-                    found => hidden.extend(found),
+                    Some(Hidden::Absent { dir, .. }) if !dir.is_dir() => found.in_the_way.push(dir),
+                    hidden => found.hidden.extend(hidden),
                 }
-                if shown.access(path.as_path()).is_some() || in_system(path.as_path()) {
-                    let path = path.as_path().to_owned();
-                    later.push(Watch {
-                        path,
-                        response: Response::Hide,
-                        clause,
-                    });
+                let watch = |path: &Path| Watch {
+                    path: path.to_owned(),
+                    response: Response::Hide,
+                    clause: clause.clone(),
+                };
+                let is_shown = |path: &Path| shown.access(path).is_some() || in_system(path);
+                if is_shown(path.as_path()) {
+                    found.later.push(watch(path.as_path()));
                 }
+                let ways = deny.ways.iter().filter(|way| is_shown(way) || is_shown(path.as_path()));
+                found.ways.extend(ways.map(|way| watch(way)));
             }
             DenyTarget::Glob { base, pattern } => {
                 let invalid = |_| SurveyError {
@@ -56,40 +66,65 @@ pub(super) fn find(policy: &ResolvedPolicy, shown: &Shown<'_>, places: [&Path; 2
                     error: std::io::Error::from(std::io::ErrorKind::InvalidInput),
                 };
                 let glob = Glob::new(pattern).map_err(invalid)?;
-                let mut looked = Looked::default();
                 let search = Search {
                     glob: &glob,
                     base: base.as_path(),
                     granted: &granted,
                 };
-                for root in roots(base.as_path(), shown) {
-                    let relative = root.strip_prefix(base.as_path()).unwrap_or(Path::new(""));
-                    if !relative.as_os_str().is_empty() && glob.covers(relative) {
-                        hidden.extend(literal(&root, shown));
-                    } else {
-                        search.look(&root, relative, &mut looked);
-                    }
-                }
-                hidden.append(&mut looked.hidden);
-                globs.push(GlobWatch {
+                let looked = search_all(&search, shown, &mut found.hidden);
+                held.extend(looked.held.into_iter().map(|part| (part, clause.clone())));
+                let as_written = deny.ways.iter().filter(|way| shown.access(way).is_some());
+                let as_written = as_written.map(|way| Lead {
+                    path: way.clone(),
+                    relative: PathBuf::new(),
+                });
+                found.globs.push(GlobWatch {
                     base: base.as_path().to_owned(),
                     pattern: pattern.clone(),
                     dirs: looked.dirs,
                     aliases: looked.aliases,
+                    leads: as_written.chain(looked.leads).collect(),
                     granted: granted.clone(),
                     clause,
                 });
             }
         }
     }
-    hidden.sort_by_key(path_of);
-    hidden.dedup();
-    Ok(Found {
-        hidden,
-        globs,
-        later,
-        in_the_way,
-    })
+    found.hidden.sort_by_key(path_of);
+    found.hidden.dedup();
+    hold(held, shown, &mut found);
+    Ok(found)
+}
+
+fn search_all(search: &Search<'_>, shown: &Shown<'_>, hidden: &mut Vec<Hidden>) -> Looked {
+    let mut looked = Looked::default();
+    for root in roots(search.base, shown) {
+        let relative = root.strip_prefix(search.base).unwrap_or(Path::new(""));
+        if !relative.as_os_str().is_empty() && search.glob.covers(relative) {
+            hidden.extend(literal(&root, shown));
+        } else {
+            search.look(&root, relative, &mut looked);
+        }
+    }
+    hidden.append(&mut looked.hidden);
+    looked
+}
+
+/// What a command could change so that a rule means something else in the next run. What is hidden stays where it is anyway.
+fn hold(held: BTreeMap<PathBuf, String>, shown: &Shown<'_>, found: &mut Found) {
+    let hidden: BTreeSet<PathBuf> = found.hidden.iter().map(path_of).collect();
+    let is_movable = |path: &Path| {
+        let at = shown.at(path);
+        at.is_some_and(|(access, top)| access == FsAccess::ReadWrite && top != path) && !hidden.contains(path)
+    };
+    let held = held.into_iter().filter(|(path, _)| is_movable(path));
+    let held = held.map(|(path, clause)| Watch {
+        path,
+        response: Response::Hold,
+        clause,
+    });
+    // What is to be hidden comes last, and counts.
+    found.later.splice(0..0, held);
 }
 
 fn path_of(hidden: &Hidden) -> PathBuf {
