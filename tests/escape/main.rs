@@ -39,6 +39,7 @@ mod copies;
 mod deny;
 mod deny_flood;
 mod deny_later;
+mod deny_links;
 mod deny_places;
 mod egress;
 mod environment;
@@ -82,6 +83,7 @@ const AREAS: &[(&str, &[&str])] = &[
     ("deny", deny::CLAIMS),
     ("deny_flood", deny_flood::CLAIMS),
     ("deny_later", deny_later::CLAIMS),
+    ("deny_links", deny_links::CLAIMS),
     ("deny_places", deny_places::CLAIMS),
     ("environment", environment::CLAIMS),
     ("files_read", files_read::CLAIMS),
