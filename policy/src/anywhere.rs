@@ -4,6 +4,7 @@
 //! name: a file is granted by that. It does not count in what every sandbox shows (`/`, `/usr`), nor in what a built-in
 //! profile grants: those trees are large, and each start would search them.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::glob::Glob;
@@ -62,7 +63,11 @@ pub(crate) fn spread(denies: Vec<Deny>, grants: &[Grant], project: &Path) -> Vec
                         pattern: pattern.to_owned(),
                     }
                 };
-                out.push(Deny { target, ..deny.clone() });
+                out.push(Deny {
+                    target,
+                    ways: BTreeSet::new(),
+                    ..deny.clone()
+                });
             }
         }
         out.push(deny);

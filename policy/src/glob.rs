@@ -20,18 +20,18 @@ const MAX_LENGTH: usize = 4096;
 /// A compiled pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glob {
-    alternatives: Vec<Vec<Part>>,
+    pub(crate) alternatives: Vec<Vec<Part>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+pub(crate) enum Part {
     /// `**`
     AnyDepth,
     Name(Vec<Token>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Token {
+pub(crate) enum Token {
     Byte(u8),
     /// `?`
     One,
@@ -172,6 +172,18 @@ fn run(parts: &[Part], path: &Path) -> Alive {
     {
         return at_any_depth(names, path);
     }
+    let Some(mut states) = reached(parts, path) else {
+        return Alive::NOT;
+    };
+    let done = states.pop().unwrap_or_default();
+    Alive {
+        done,
+        more: states.contains(&true),
+    }
+}
+
+/// The positions that are possible behind this path. `None`: it is none below the base.
+pub(crate) fn reached(parts: &[Part], path: &Path) -> Option<Vec<bool>> {
     let mut states = vec![false; parts.len() + 1];
     let mut next = states.clone();
     enter(parts, &mut states, 0);
@@ -179,7 +191,7 @@ fn run(parts: &[Part], path: &Path) -> Alive {
         let name = match component {
             Component::Normal(name) => name,
             Component::CurDir => continue,
-            Component::Prefix(_) | Component::RootDir | Component::ParentDir => return Alive::NOT,
+            Component::Prefix(_) | Component::RootDir | Component::ParentDir => return None,
         };
         next.fill(false);
         for ((i, part), _) in parts.iter().enumerate().zip(&states).filter(|(_, alive)| **alive) {
@@ -191,11 +203,7 @@ fn run(parts: &[Part], path: &Path) -> Alive {
         }
         std::mem::swap(&mut states, &mut next);
     }
-    let done = states.pop().unwrap_or_default();
-    Alive {
-        done,
-        more: states.contains(&true),
-    }
+    Some(states)
 }
 
 /// `**/` and names: only the end of the path counts, however deep it lies.
@@ -227,7 +235,7 @@ fn enter(parts: &[Part], states: &mut [bool], at: usize) {
     }
 }
 
-fn name_matches(tokens: &[Token], name: &OsStr) -> bool {
+pub(crate) fn name_matches(tokens: &[Token], name: &OsStr) -> bool {
     set_aside::any(name, |name| fits(tokens, name.as_bytes()))
 }
 

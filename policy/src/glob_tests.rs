@@ -203,3 +203,35 @@ fn only_the_end_of_a_path_counts_where_a_pattern_begins_anywhere() {
         assert_eq!(Glob::new(pattern).unwrap().tail(), tail, "{pattern}");
     }
 }
+
+#[test]
+fn names_above_a_match_are_told_from_others() {
+    let told = |pattern: &str, name: &str| {
+        let glob = Glob::new(pattern).unwrap();
+        (glob.passes(OsStr::new(name)), glob.spells(OsStr::new(name)))
+    };
+    assert_eq!(told("**/.env", ".env"), (false, false));
+    assert_eq!(told("**/certs/*.key", "certs"), (true, true));
+    assert_eq!(told("**/certs/*.key", "x"), (false, false));
+    assert_eq!(told("**/secrets/**", "secrets"), (true, true));
+    assert_eq!(told("**/secrets/**", "x"), (false, false));
+    assert_eq!(told("*/a.key", "x"), (true, false));
+    assert_eq!(told("{a,b}/x/**/y", "b"), (true, true));
+    assert_eq!(told("a/**/y", "x"), (true, false));
+    assert_eq!(told("**", "x"), (false, false));
+}
+
+#[test]
+fn another_name_of_a_directory_counts_if_more_matches_by_it() {
+    let adds = |pattern: &str, name: &str, other: Option<&str>| {
+        Glob::new(pattern).unwrap().adds(Path::new(name), other.map(Path::new))
+    };
+    assert!(!adds("**/.env", "a/b", Some("c")));
+    assert!(adds("**/.env", "a/b", None));
+    assert!(adds("**/certs/*.key", "a/certs", Some("x")));
+    assert!(!adds("**/certs/*.key", "a/certs", Some("b/certs")));
+    assert!(!adds("**/certs/*.key", "a", Some("b/certs")));
+    assert!(adds("*/a.key", "x", Some("y/x")));
+    assert!(!adds("*/a.key", "x", Some("y")));
+    assert!(!adds("a/*", "b", None));
+}

@@ -7,8 +7,8 @@
 //! a preferred one that does not exist (its absence still refuses the run), and one in a private place below a grant of `/`,
 //! which does not mean what lies there.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Component, Path};
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
 
 use crate::resolved::{Deny, DenyTarget, FsAccess, Grant, Mode, ResolvedPolicy};
 
@@ -147,7 +147,7 @@ pub fn normalise(mut grants: Vec<Grant>, reach: Reach) -> Vec<Grant> {
     kept
 }
 
-/// Sorts, and drops what a literal deny above hides already.
+/// Sorts, and drops what a literal deny above hides already. The links on the way to what is dropped still count.
 #[must_use]
 pub fn normalise_denies(mut denies: Vec<Deny>) -> Vec<Deny> {
     // Of two that hide the same, one that counts in later grants as well stays.
@@ -155,15 +155,20 @@ pub fn normalise_denies(mut denies: Vec<Deny>) -> Vec<Deny> {
     denies.sort_by(|a, b| (&a.target, order(a), &a.origin).cmp(&(&b.target, order(b), &b.origin)));
     // Literals sort before globs, parents before children.
     let mut kept: Vec<Deny> = Vec::new();
-    let mut literals = BTreeSet::new();
+    let mut literals: BTreeMap<PathBuf, usize> = BTreeMap::new();
     for deny in denies {
         let place = deny.target.place().as_path();
-        let hidden = place.ancestors().any(|p| literals.contains(p));
-        if hidden || kept.last().is_some_and(|last| last.target == deny.target) {
+        let above = place.ancestors().find_map(|p| literals.get(p).copied());
+        let same = kept.len().checked_sub(1).filter(|last| {
+            let last = kept.get(*last);
+            last.is_some_and(|last| last.target == deny.target)
+        });
+        if let Some(stays) = above.or(same).and_then(|at| kept.get_mut(at)) {
+            stays.ways.extend(deny.ways);
             continue;
         }
         if let DenyTarget::Literal(path) = &deny.target {
-            literals.insert(path.as_path().to_path_buf());
+            literals.insert(path.as_path().to_path_buf(), kept.len());
         }
         kept.push(deny);
     }

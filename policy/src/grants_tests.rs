@@ -97,3 +97,16 @@ fn a_deny_below_a_literal_deny_is_dropped() {
         ]
     );
 }
+
+#[test]
+fn ways_of_a_deny_that_is_dropped_are_kept() {
+    let host = FakeHost::new().link("/workshop/project/.env", "x/key");
+    let policy = resolved_on(&host, "fs: {deny: [.env, x/key, x]}").unwrap();
+    let ways: Vec<Vec<_>> = policy.deny.iter().map(|deny| deny.ways.iter().collect()).collect();
+    let [ways] = ways.as_slice() else { panic!("{ways:?}") };
+    let kept: Vec<_> = ways
+        .iter()
+        .map(|way| way.strip_prefix("/workshop/project").unwrap())
+        .collect();
+    assert_eq!(kept, [Path::new(".env"), Path::new("x"), Path::new("x/key")]);
+}

@@ -14,6 +14,7 @@ pub mod examples;
 pub mod exceeds;
 pub mod glob;
 mod glob_problem;
+mod glob_ways;
 pub mod grants;
 pub mod hint;
 pub mod injection;

@@ -59,6 +59,7 @@ fn deny() -> impl Strategy<Value = Deny> {
             },
         },
         written: path.into(),
+        ways: BTreeSet::new(),
         origin: Origin::flag("--read"),
         why: None,
     })

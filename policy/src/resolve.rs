@@ -311,6 +311,8 @@ fn deny(rule: &PathRule, host: &dyn Host) -> Result<Option<Deny>, PolicyError> {
     let Some(walk) = locate(key, rule, &base, host)? else {
         return Ok(None);
     };
+    let home = host.home().filter(|home| home.is_absolute());
+    let ways = absolute(OsStr::new(&base), host.project(), home).into_iter().collect();
     let base = host_path(key, &rule.written, &rule.origin, walk.path)?;
     let target = match pattern {
         Some(pattern) => DenyTarget::Glob { base, pattern },
@@ -319,6 +321,7 @@ fn deny(rule: &PathRule, host: &dyn Host) -> Result<Option<Deny>, PolicyError> {
     Ok(Some(Deny {
         target,
         written: rule.written.clone(),
+        ways,
         origin: rule.origin.clone(),
         why: rule.why.clone(),
     }))

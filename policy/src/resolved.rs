@@ -76,6 +76,9 @@ pub struct Grant {
 pub struct Deny {
     pub target: DenyTarget,
     pub written: String,
+    /// The paths (for patterns, the bases) that were asked for, before any symlink was followed: who changes a link on the way of
+    /// one changes what the next run denies.
+    pub ways: BTreeSet<PathBuf>,
     pub origin: Origin,
     pub why: Option<String>,
 }

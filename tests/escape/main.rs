@@ -40,6 +40,7 @@ mod deny;
 mod deny_aside;
 mod deny_flood;
 mod deny_later;
+mod deny_links;
 mod deny_places;
 mod egress;
 mod environment;
@@ -85,6 +86,7 @@ const AREAS: &[(&str, &[&str])] = &[
     ("deny_aside", deny_aside::CLAIMS),
     ("deny_flood", deny_flood::CLAIMS),
     ("deny_later", deny_later::CLAIMS),
+    ("deny_links", deny_links::CLAIMS),
     ("deny_places", deny_places::CLAIMS),
     ("environment", environment::CLAIMS),
     ("files_read", files_read::CLAIMS),

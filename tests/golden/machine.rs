@@ -190,6 +190,7 @@ impl Machine {
             sockets: Vec::new(),
             watches: Vec::new(),
             glob_watches: Vec::new(),
+            ways: Vec::new(),
             command: FoundCommand {
                 program: "/usr/bin/make".into(),
                 files: vec!["/usr/bin/make".into()],

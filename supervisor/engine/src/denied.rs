@@ -1,10 +1,10 @@
-//! Which rule hides a path: by its own name, by that of a link which leads to it, or by holding a name on the way.
+//! Which rule hides a path: by its own name, by that of a link which leads to it, or by holding a link or a name on the way.
 
 use std::path::{Path, PathBuf};
 
 use glee_policy::resolved::{Deny, DenyTarget, ResolvedPolicy};
 use glee_sandbox::answer::{Look, OnHost, Seen};
-use glee_sandbox::plan::SandboxPlan;
+use glee_sandbox::plan::{Response, SandboxPlan, Watch};
 
 pub(crate) fn by<'a>(policy: &'a ResolvedPolicy, plan: &SandboxPlan, at: &Path) -> Option<&'a Deny> {
     let by_link = || {
@@ -14,8 +14,15 @@ pub(crate) fn by<'a>(policy: &'a ResolvedPolicy, plan: &SandboxPlan, at: &Path) 
             DenyTarget::Literal(_) => false,
         })
     };
+    let by_way = || {
+        let held = |watch: &&Watch| watch.response == Response::Hold && watch.path == at;
+        let clause = &plan.watches.iter().find(held)?.clause;
+        let mut rules = policy.deny.iter();
+        rules.find(|deny| *clause == format!("fs.deny: {} ({})", deny.written, deny.origin))
+    };
     let by_held_name = || below(policy, &held(plan).find(|name| at.starts_with(name))?);
-    policy.denied_by(at).or_else(by_link).or_else(by_held_name)
+    let by_name = policy.denied_by(at).or_else(by_link);
+    by_name.or_else(by_way).or_else(by_held_name)
 }
 
 /// The rule that hides one path below this one. Where that lacks directories, the first of them is held in its place.

@@ -201,6 +201,7 @@ fn watches(plan: &SandboxPlan) -> Vec<WatchView> {
         response: match watch.response {
             Response::Protect => "protect",
             Response::Hide => "hide",
+            Response::Hold => "hold",
         },
         what: watch.path.to_string_lossy().into_owned(),
         clause: watch.clause.clone(),

@@ -250,6 +250,8 @@ pub enum Response {
     Protect,
     /// Covered by something empty that nobody can open.
     Hide,
+    /// Stays where it is, if it is a link: a rule goes through it.
+    Hold,
 }
 
 /// A name that the host may create or replace during the run, and that must not become visible or writable then.
@@ -269,6 +271,8 @@ pub struct GlobWatch {
     pub dirs: Vec<PathBuf>,
     /// Directories that links lead to, which the pattern knows by the links' names.
     pub aliases: Vec<Alias>,
+    /// Links by whose names more could match, wherever they lead by then.
+    pub leads: Vec<Lead>,
     /// What is granted: links are followed to what lies in it.
     pub granted: Vec<PathBuf>,
     pub clause: String,
@@ -278,6 +282,14 @@ pub struct GlobWatch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alias {
     pub real: PathBuf,
+    /// From the pattern's base.
+    pub relative: PathBuf,
+}
+
+/// A link under the name by which a pattern knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lead {
+    pub path: PathBuf,
     /// From the pattern's base.
     pub relative: PathBuf,
 }
@@ -361,6 +373,8 @@ pub struct SandboxPlan {
     pub git: GitPlan,
     pub watches: Vec<Watch>,
     pub glob_watches: Vec<GlobWatch>,
+    /// Denied paths as they were written: where they lead by then is hidden, too.
+    pub ways: Vec<Watch>,
     /// Bytes of the private space (HOME, /tmp, /var/tmp, /dev/shm together).
     pub private_bytes: u64,
     pub rlimits: Vec<(Resource, u64)>,

@@ -57,6 +57,7 @@ fn plan() -> SandboxPlan {
         },
         watches: Vec::new(),
         glob_watches: Vec::new(),
+        ways: Vec::new(),
         private_bytes: 0,
         rlimits: Vec::new(),
         landlock: Some(LandlockPlan {

@@ -117,6 +117,12 @@ impl Explainer<'_> {
     fn pinned(&self, path: &Path) -> (String, String) {
         let covers = |step: &&MountStep| matches!(step, MountStep::Hide { .. } | MountStep::Protect { .. });
         let covers = self.plan.mounts.iter().filter(covers).map(MountStep::at);
+        let held = self
+            .plan
+            .watches
+            .iter()
+            .filter(|watch| watch.response == Response::Hold);
+        let covers = covers.chain(held.map(|watch| watch.path.as_path()));
         let below: Vec<&Path> = covers.filter(|at| at.starts_with(path)).collect();
         let denied = |at: &&Path| denied::by(self.policy, self.plan, at).map(|deny| (self.name(at), deny));
         let denied: Vec<(String, &Deny)> = below.iter().filter_map(denied).collect();

@@ -130,11 +130,13 @@ fn plan() -> SandboxPlan {
             remotes: Vec::new(),
         },
         watches: Vec::new(),
+        ways: Vec::new(),
         glob_watches: vec![GlobWatch {
             base: "/w/p".into(),
             pattern: "**/.env".into(),
             dirs: Vec::new(),
             aliases: Vec::new(),
+            leads: Vec::new(),
             granted: Vec::new(),
             clause: "fs.deny: **/.env".into(),
         }],

@@ -237,6 +237,7 @@ fn plan(inside: Inside) -> SandboxPlan {
         },
         watches: Vec::new(),
         glob_watches: Vec::new(),
+        ways: Vec::new(),
         private_bytes: 0,
         rlimits: inside.rlimits,
         landlock: inside.landlock.map(|rules| LandlockPlan {

@@ -11,7 +11,7 @@ use crate::plan::{Kind, Response, SandboxPlan};
 use crate::sys::dir::is_read_only;
 use crate::sys::mount::{self, NODEV, NOEXEC, NOSUID, RDONLY};
 use crate::sys::process::{self, Pid, Side};
-use crate::sys::{fd, path};
+use crate::sys::{fd, look, path};
 
 /// The namespaces of the sandbox, held open.
 #[derive(Debug)]
@@ -126,6 +126,16 @@ fn result_of(errno: u8) -> io::Result<()> {
 fn cover_here(full: &Path, response: Response) -> io::Result<()> {
     let target = path::open_exact(full)?;
     let tree = match response {
+        Response::Hold => {
+            let there = path::lstat_at(target.as_fd(), OsStr::new(""))?;
+            if there.kind() != libc::S_IFLNK || look::facts(target.as_fd())?.is_mount {
+                // No link any more, or held already.
+                return Ok(());
+            }
+            let tree = mount::open_tree_clone(target.as_fd())?;
+            mount::set_attr(tree.as_fd(), NOSUID | NODEV)?;
+            tree
+        }
         // One cover is enough: mounts are counted.
         Response::Protect if is_read_only(target.as_fd())? => return Ok(()),
         Response::Protect => {

@@ -10,6 +10,7 @@
 
 mod aside;
 mod covers;
+mod leads;
 mod post;
 mod queue;
 mod tree;
@@ -33,6 +34,7 @@ use crate::sys::inotify::{Change, Inotify, WatchId};
 use crate::sys::process::Pid;
 use crate::workspace::Layer;
 use covers::Failed;
+use leads::Leads;
 pub(super) use post::Post;
 use queue::Queue;
 use tree::Tree;
@@ -114,6 +116,7 @@ pub(super) struct Warden {
     /// The last parts of those, by which most other names are told apart.
     ends: BTreeSet<OsString>,
     patterns: Vec<Pattern>,
+    leads: Leads,
     namespaces: Namespaces,
     /// Names that appeared and may have to be covered, and those of the rules that lie where something appeared.
     fresh: Queue<Named>,
@@ -161,6 +164,7 @@ impl Warden {
             protected: BTreeSet::new(),
             ends: BTreeSet::new(),
             patterns: Vec::new(),
+            leads: Leads::default(),
             namespaces,
             fresh: Queue::default(),
             due: Queue::default(),
@@ -204,6 +208,7 @@ impl Warden {
                 });
             }
         }
+        warden.first_leads(plan);
         Ok(Some(warden))
     }
 
@@ -228,6 +233,7 @@ impl Warden {
 
     fn is_idle(&self) -> bool {
         self.fresh.is_empty()
+            && self.leads.is_idle()
             && self.due.is_empty()
             && self.extra.is_empty()
             && self.arrived.is_empty()
@@ -272,6 +278,7 @@ impl Warden {
             self.look_again();
         }
         self.cover_fresh();
+        self.follow_leads();
         self.look_at_arrived();
         // At once, before what was between two places moves on.
         self.cover_fresh();
@@ -282,7 +289,7 @@ impl Warden {
             self.behind_since = None;
         }
         let covers = self.fresh.waited(PATIENCE) || self.due.waited(PATIENCE) || self.extra.waited(PATIENCE);
-        let late = covers || self.arrived.waited(PATIENCE) || self.unlisted.waited(PATIENCE);
+        let late = covers || self.leads.is_late() || self.arrived.waited(PATIENCE) || self.unlisted.waited(PATIENCE);
         self.beaten |= late || self.behind_since.is_some_and(|since| since.elapsed() >= RECOVERY);
     }
 

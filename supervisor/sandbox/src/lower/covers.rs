@@ -181,6 +181,10 @@ pub(super) fn hidden(terrain: &Terrain, shown: &Shown<'_>, covers: &mut Covers, 
         path: path.clone(),
         kind: Kind::File,
     });
+    for held in terrain.watches.iter().filter(|watch| watch.response == Response::Hold) {
+        pin(&held.path, shown, covers);
+        covers.add(MountStep::Pin { at: held.path.clone() }, &held.path);
+    }
     for hidden in denied.into_iter().chain(sockets) {
         match &hidden {
             Hidden::Present { path, kind } => {

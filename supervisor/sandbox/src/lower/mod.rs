@@ -143,6 +143,11 @@ pub fn lower(
         } else {
             Vec::new()
         },
+        ways: if containment == Containment::Namespaces {
+            terrain.ways.clone()
+        } else {
+            Vec::new()
+        },
         placeholders: trees.placeholders,
         private_bytes: disk_bytes(policy),
         rlimits: rlimits(policy, containment),

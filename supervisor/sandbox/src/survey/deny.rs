@@ -2,7 +2,10 @@
 //!
 //! A literal path has no links left in it; a pattern is looked for through links as well (`search`). What a rule hides is hidden
 //! under the name as well to which the end of a run has moved it (`aside`).
+//! INVARIANT: a link through which something is hidden cannot be replaced by the command, nor a directory above it: the next run
+//! hides the same.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,11 +16,11 @@ use glee_policy::resolved::{DenyTarget, FsAccess};
 use glee_policy::set_aside;
 
 use super::aside::Aside;
-use super::search::{Looked, Search};
+use super::search::{Looked, Search, parts_of};
 use super::shown::Shown;
-use super::{Hidden, SurveyError, kind};
+use super::{Hidden, SurveyError, kind, links};
 use crate::launch::placeholders;
-use crate::plan::{GlobWatch, Kind, Response, Watch};
+use crate::plan::{GlobWatch, Kind, Lead, Response, Watch};
 
 /// What is hidden now, and the directories in which more could appear.
 #[derive(Debug, Default)]
@@ -25,6 +28,8 @@ pub(super) struct Found {
     pub(super) hidden: Vec<Hidden>,
     pub(super) globs: Vec<GlobWatch>,
     pub(super) later: Vec<Watch>,
+    /// Denied paths as they were written.
+    pub(super) ways: Vec<Watch>,
     /// Files that stand where a denied path has a directory: nothing lies below them as long as they are files.
     pub(super) in_the_way: Vec<PathBuf>,
     pub(super) aside: Aside,
@@ -56,8 +61,13 @@ impl Found {
 pub(super) fn find(policy: &ResolvedPolicy, shown: &Shown<'_>, places: [&Path; 2]) -> Result<Found, SurveyError> {
     let granted: Vec<PathBuf> = shown.tops().chain(places).map(Path::to_owned).collect();
     let mut found = Found::default();
+    let mut held: BTreeMap<PathBuf, String> = BTreeMap::new();
     for deny in &policy.deny {
         let clause = format!("fs.deny: {} ({})", deny.written, deny.origin);
+        let is_link_free = |way: &&PathBuf| way.as_path() == deny.target.place().as_path();
+        for way in deny.ways.iter().filter(|way| !is_link_free(way)) {
+            held.extend(parts_of(&links::follow(way)).map(|part| (part, clause.clone())));
+        }
         match &deny.target {
             DenyTarget::Literal(path) => {
                 let path = path.as_path();
@@ -65,14 +75,17 @@ pub(super) fn find(policy: &ResolvedPolicy, shown: &Shown<'_>, places: [&Path; 2
                     Some(Hidden::Absent { dir, .. }) if !dir.is_dir() => found.in_the_way.push(dir),
                     now => found.hidden.extend(now),
                 }
-                if shown.access(path).is_some() || in_system(path) {
-                    let path = path.to_owned();
-                    found.later.push(Watch {
-                        path,
-                        response: Response::Hide,
-                        clause: clause.clone(),
-                    });
+                let watch = |path: &Path| Watch {
+                    path: path.to_owned(),
+                    response: Response::Hide,
+                    clause: clause.clone(),
+                };
+                let is_shown = |path: &Path| shown.access(path).is_some() || in_system(path);
+                if is_shown(path) {
+                    found.later.push(watch(path));
                 }
+                let ways = deny.ways.iter().filter(|way| is_shown(way) || is_shown(path));
+                found.ways.extend(ways.map(|way| watch(way)));
                 for form in forms(path, shown, &mut found.aside) {
                     for path in [behind(&form, &granted), Some(form)].into_iter().flatten() {
                         found.hide(path, &clause);
@@ -86,26 +99,24 @@ pub(super) fn find(policy: &ResolvedPolicy, shown: &Shown<'_>, places: [&Path; 2
                     error: std::io::Error::from(std::io::ErrorKind::InvalidInput),
                 };
                 let glob = Glob::new(pattern).map_err(invalid)?;
-                let mut looked = Looked::default();
                 let search = Search {
                     glob: &glob,
                     base,
                     granted: &granted,
                 };
-                for root in roots(base, shown, &mut found.aside) {
-                    let relative = set_aside::below(&root, base).unwrap_or(Path::new(""));
-                    if !relative.as_os_str().is_empty() && glob.covers(relative) {
-                        found.hidden.extend(literal(&root, shown));
-                    } else {
-                        search.look(&root, relative, &mut looked);
-                    }
-                }
-                found.hidden.append(&mut looked.hidden);
+                let looked = search_all(&search, shown, &mut found);
+                held.extend(looked.held.into_iter().map(|part| (part, clause.clone())));
+                let as_written = deny.ways.iter().filter(|way| shown.access(way).is_some());
+                let as_written = as_written.map(|way| Lead {
+                    path: way.clone(),
+                    relative: PathBuf::new(),
+                });
                 found.globs.push(GlobWatch {
                     base: base.to_owned(),
                     pattern: pattern.clone(),
                     dirs: looked.dirs,
                     aliases: looked.aliases,
+                    leads: as_written.chain(looked.leads).collect(),
                     granted: granted.clone(),
                     clause,
                 });
@@ -114,7 +125,39 @@ pub(super) fn find(policy: &ResolvedPolicy, shown: &Shown<'_>, places: [&Path; 2
     }
     found.hidden.sort_by_key(path_of);
     found.hidden.dedup();
+    hold(held, shown, &mut found);
     Ok(found)
+}
+
+fn search_all(search: &Search<'_>, shown: &Shown<'_>, found: &mut Found) -> Looked {
+    let mut looked = Looked::default();
+    for root in roots(search.base, shown, &mut found.aside) {
+        let relative = set_aside::below(&root, search.base).unwrap_or(Path::new(""));
+        if !relative.as_os_str().is_empty() && search.glob.covers(relative) {
+            found.hidden.extend(literal(&root, shown));
+        } else {
+            search.look(&root, relative, &mut looked);
+        }
+    }
+    found.hidden.append(&mut looked.hidden);
+    looked
+}
+
+/// What a command could change so that a rule means something else in the next run. What is hidden stays where it is anyway.
+fn hold(held: BTreeMap<PathBuf, String>, shown: &Shown<'_>, found: &mut Found) {
+    let hidden: BTreeSet<PathBuf> = found.hidden.iter().map(path_of).collect();
+    let is_movable = |path: &Path| {
+        let at = shown.at(path);
+        at.is_some_and(|(access, top)| access == FsAccess::ReadWrite && top != path) && !hidden.contains(path)
+    };
+    let held = held.into_iter().filter(|(path, _)| is_movable(path));
+    let held = held.map(|(path, clause)| Watch {
+        path,
+        response: Response::Hold,
+        clause,
+    });
+    // What is to be hidden comes last, and counts.
+    found.later.splice(0..0, held);
 }
 
 fn path_of(hidden: &Hidden) -> PathBuf {

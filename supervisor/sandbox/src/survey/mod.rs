@@ -122,6 +122,8 @@ pub struct Terrain {
     /// Denied names and patterns, for what the host creates during the run.
     pub watches: Vec<Watch>,
     pub glob_watches: Vec<GlobWatch>,
+    /// Denied paths as they were written.
+    pub ways: Vec<Watch>,
     pub command: FoundCommand,
     /// What there is of git.
     pub before: GitPlan,
@@ -272,6 +274,7 @@ pub fn survey(policy: &ResolvedPolicy, setting: Setting<'_>) -> Result<Terrain, 
         sockets,
         watches: denied.later,
         glob_watches: denied.globs,
+        ways: denied.ways,
         git,
         islands,
         places,

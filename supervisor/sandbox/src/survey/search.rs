@@ -13,15 +13,16 @@ use glee_policy::glob::Glob;
 use glee_policy::set_aside;
 
 use super::aside::Aside;
-use super::{Hidden, kind, links};
-use crate::plan::{Alias, GlobWatch, Kind};
+use super::links::{self, Way as Walked};
+use super::{Hidden, kind};
+use crate::plan::{Alias, GlobWatch, Kind, Lead};
 use crate::sys::path::open_path;
 
 /// Directories below the pattern's own, and bytes of a path, beyond which nothing is looked for.
 const DEEPEST: usize = 100;
 const LONGEST: usize = 2048;
 /// Directories that are listed because a link leads to them, for one pattern.
-const BEHIND_LINKS: usize = 4096;
+pub(crate) const BEHIND_LINKS: usize = 4096;
 
 /// One pattern, and where its links may lead.
 #[derive(Debug, Clone, Copy)]
@@ -41,12 +42,17 @@ pub(crate) struct Looked {
     pub(crate) dirs: Vec<PathBuf>,
     /// Those of them that a link led to.
     pub(crate) aliases: Vec<Alias>,
+    pub(crate) leads: Vec<Lead>,
+    /// Links without which something that is hidden would not be, and directories that they leave by `..`.
+    pub(crate) held: BTreeSet<PathBuf>,
 }
 
 /// A link that matches, or below which something can.
 struct Link {
     path: PathBuf,
     relative: PathBuf,
+    /// What of other links it was come to by.
+    trail: Vec<PathBuf>,
 }
 
 /// How a directory was come to.
@@ -59,10 +65,24 @@ enum Way {
 /// What one name in a directory means to a pattern.
 #[derive(Debug, Default)]
 pub(crate) struct Met {
-    pub(crate) hidden: Vec<PathBuf>,
-    pub(crate) alias: Option<Alias>,
-    /// A directory in which more can match.
-    pub(crate) enter: Option<PathBuf>,
+    pub(crate) hidden: Option<PathBuf>,
+    /// It is a directory in which more can match.
+    pub(crate) enter: bool,
+    /// It is a link that matches, or behind which something can.
+    pub(crate) leads: bool,
+}
+
+/// What a link leads to, to a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Behind {
+    /// It can be seen by no name that does not match.
+    Nothing,
+    /// It is hidden by the link's name.
+    Hidden,
+    /// What lies in it may be.
+    Searched,
+    /// The same, but it cannot be hidden: what must stay in sight lies there.
+    Open,
 }
 
 impl GlobWatch {
@@ -91,13 +111,26 @@ impl Search<'_> {
     /// Everything below `dir`, which is `relative` to the base.
     pub(crate) fn look(&self, dir: &Path, relative: &Path, looked: &mut Looked) {
         let mut links = VecDeque::new();
-        self.list(dir, relative, Way::Straight, looked, &mut links);
+        self.list(dir, relative, Way::Straight, &[], looked, &mut links);
         // Afterwards: most links lead to what was seen already.
         let (mut known, mut aside) = (BTreeSet::new(), Aside::default());
         let straight = looked.dirs.len();
         while let Some(link) = links.pop_front() {
+            let covers = self.glob.covers(&link.relative);
+            let walked = links::follow(&link.path);
+            let is_spelled = link.path.file_name().is_some_and(|name| self.glob.spells(name));
+            let trail: Vec<PathBuf> = link.trail.into_iter().chain(parts_of(&walked)).collect();
+            if covers || is_spelled {
+                looked.held.extend(trail.iter().cloned());
+            }
+            if covers || self.may_lead(&link.path, &link.relative) {
+                looked.leads.push(Lead {
+                    path: link.path.clone(),
+                    relative: link.relative.clone(),
+                });
+            }
             for (end, kind) in self.ends(&link.path, &mut aside) {
-                if self.glob.covers(&link.relative) {
+                if covers {
                     looked.aliases.push(Alias {
                         real: end.clone(),
                         relative: link.relative.clone(),
@@ -115,7 +148,7 @@ impl Search<'_> {
                         real: end.clone(),
                         relative: link.relative.clone(),
                     });
-                    self.list(&end, &link.relative, Way::ByLink, looked, &mut links);
+                    self.list(&end, &link.relative, Way::ByLink, &trail, looked, &mut links);
                 }
             }
         }
@@ -136,7 +169,20 @@ impl Search<'_> {
         ends
     }
 
-    fn list(&self, dir: &Path, relative: &Path, way: Way, looked: &mut Looked, links: &mut VecDeque<Link>) {
+    /// `trail`: the links by which it was come to.
+    fn list(
+        &self,
+        dir: &Path,
+        relative: &Path,
+        way: Way,
+        trail: &[PathBuf],
+        looked: &mut Looked,
+        links: &mut VecDeque<Link>,
+    ) {
+        let by_own_name = |path: &Path| {
+            let own = path.strip_prefix(self.base);
+            own.is_ok_and(|own| self.glob.covers(own))
+        };
         let entries = match fs::read_dir(dir) {
             Ok(entries) => entries,
             Err(error)
@@ -147,7 +193,10 @@ impl Search<'_> {
             {
                 return;
             }
-            Err(_) => return looked.hidden.push(whole(dir.to_owned())),
+            Err(_) => {
+                looked.held.extend(trail.iter().cloned());
+                return looked.hidden.push(whole(dir.to_owned()));
+            }
         };
         looked.dirs.push(dir.to_owned());
         for entry in entries {
@@ -160,67 +209,75 @@ impl Search<'_> {
             if matches {
                 let kind = if found.is_dir() { Kind::Dir } else { Kind::File };
                 let path = entry.path();
+                if !trail.is_empty() && !by_own_name(&path) {
+                    looked.held.extend(trail.iter().cloned());
+                }
                 looked.hidden.push(Hidden::Present { path, kind });
             }
             if found.is_symlink() && (matches || self.glob.can_match_below(&here)) {
                 let path = entry.path();
-                links.push_back(Link { path, relative: here });
+                let (relative, trail) = (here, trail.to_vec());
+                links.push_back(Link { path, relative, trail });
             } else if matches || !found.is_dir() || !self.glob.can_match_below(&here) {
                 continue;
             } else if is_too_deep(&entry.path(), &here) {
                 looked.hidden.push(whole(entry.path()));
             } else if way == Way::Straight || !self.is_seen_anyway(&entry.path(), &here) {
-                self.list(&entry.path(), &here, way, looked, links);
+                self.list(&entry.path(), &here, way, trail, looked, links);
             }
         }
     }
 
     /// Judges one name, at `path`, as `look` would: `here` is what the pattern calls it.
-    pub(crate) fn meet(&self, path: PathBuf, here: PathBuf, found: fs::FileType, known: &[Alias]) -> Met {
+    pub(crate) fn meet(&self, path: PathBuf, here: &Path, found: fs::FileType) -> Met {
         let mut met = Met::default();
-        let matches = self.glob.matches(&here);
+        let matches = self.glob.matches(here);
         let way = match path.strip_prefix(self.base) {
             Ok(own) if own == here => Way::Straight,
             Ok(_) | Err(_) => Way::ByLink,
         };
-        if found.is_symlink() && (matches || self.glob.can_match_below(&here)) {
-            self.follow(&path, here, known, &mut met);
-        } else if matches || !found.is_dir() || !self.glob.can_match_below(&here) {
-        } else if is_too_deep(&path, &here) {
-            met.hidden.push(path.clone());
-        } else if way == Way::Straight || !self.is_seen_anyway(&path, &here) {
-            met.enter = Some(path.clone());
+        if found.is_symlink() {
+            met.leads = matches || self.glob.can_match_below(here);
+        } else if matches || !found.is_dir() || !self.glob.can_match_below(here) {
+        } else if is_too_deep(&path, here) {
+            met.hidden = Some(path.clone());
+        } else if way == Way::Straight || !self.is_seen_anyway(&path, here) {
+            met.enter = true;
         }
         if matches {
-            met.hidden.push(path);
+            met.hidden = Some(path);
         }
         met
     }
 
-    fn follow(&self, link: &Path, here: PathBuf, known: &[Alias], met: &mut Met) {
-        let Some((end, kind)) = target(link).filter(|(end, _)| self.may_hide(end)) else {
-            return;
-        };
-        let covers = self.glob.covers(&here);
-        if !covers && (kind == Kind::File || self.is_seen_anyway(&end, &here)) {
-            return;
-        }
-        let same = |alias: &Alias| alias.real == end && self.tail(&alias.relative) == self.tail(&here);
-        let is_known = known.iter().any(same);
-        if covers {
-            met.hidden.push(end.clone());
-        } else if is_known {
-            return;
-        } else if known.len() > BEHIND_LINKS || is_too_deep(link, &here) {
-            met.hidden.push(link.to_owned());
-            return;
+    /// Can a link of this name lead what the host writes by a name that matches to where none does?
+    pub(crate) fn may_lead(&self, path: &Path, here: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default();
+        self.glob.can_match_below(here) && (self.is_open() || self.glob.passes(name))
+    }
+
+    /// Is the base part of a tree? Any link below it can lead out of it, and be read there.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.granted.iter().any(|root| root == self.base)
+    }
+
+    /// What becomes of what a link leads to, there or not.
+    pub(crate) fn behind(&self, end: &Path, here: &Path) -> Behind {
+        let covers = self.glob.covers(here);
+        let adds = || self.glob.adds(here, end.strip_prefix(self.base).ok());
+        let in_sight = |root: &PathBuf| end.starts_with(root) || root.starts_with(end);
+        if !covers && !adds() {
+            Behind::Nothing
+        } else if self.may_hide(end) {
+            match covers {
+                true => Behind::Hidden,
+                false => Behind::Searched,
+            }
+        } else if self.granted.iter().any(in_sight) {
+            Behind::Open
         } else {
-            met.enter = Some(end.clone());
+            Behind::Nothing
         }
-        met.alias = (!is_known).then_some(Alias {
-            real: end,
-            relative: here,
-        });
     }
 
     /// Does a directory that was moved from one name to another show the pattern the same as before?
@@ -235,12 +292,6 @@ impl Search<'_> {
             return self.tail(from) == self.tail(to);
         }
         !self.glob.can_match_below(from) && !self.glob.can_match_below(to)
-    }
-
-    /// What a link that matches leads to.
-    pub(crate) fn behind(&self, path: &Path) -> Option<PathBuf> {
-        fs::read_link(path).ok()?;
-        target(path).map(|(end, _)| end).filter(|end| self.may_hide(end))
     }
 
     /// Is it in what is granted, with nothing in it that must stay?
@@ -275,8 +326,13 @@ fn whole(dir: PathBuf) -> Hidden {
 }
 
 /// Deeper than anything that people make, and soon deeper than a path can say.
-fn is_too_deep(path: &Path, relative: &Path) -> bool {
+pub(crate) fn is_too_deep(path: &Path, relative: &Path) -> bool {
     relative.components().count() > DEEPEST || path.as_os_str().len() > LONGEST
+}
+
+/// The links on a way, and what else of it decides where they lead.
+pub(crate) fn parts_of(walked: &Walked) -> impl Iterator<Item = PathBuf> {
+    walked.links.iter().chain(&walked.turns).cloned()
 }
 
 /// Where a link leads, if there is something. One look for the whole way.

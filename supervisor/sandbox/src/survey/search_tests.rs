@@ -22,8 +22,16 @@ impl Place {
         symlink(target, self.0.join(at)).unwrap();
     }
 
-    /// What is hidden, and how many directories were listed for it.
-    fn hidden(&self, pattern: &str) -> (Vec<String>, usize) {
+    /// The links without which something would not be hidden.
+    fn held(&self, pattern: &str) -> Vec<String> {
+        let names = self.looked(pattern).held;
+        names
+            .iter()
+            .map(|path| path.strip_prefix(&self.0).unwrap().display().to_string())
+            .collect()
+    }
+
+    fn looked(&self, pattern: &str) -> Looked {
         let glob = Glob::new(pattern).unwrap();
         let granted = [self.0.clone()];
         let search = Search {
@@ -33,6 +41,12 @@ impl Place {
         };
         let mut looked = Looked::default();
         search.look(&self.0, Path::new(""), &mut looked);
+        looked
+    }
+
+    /// What is hidden, and how many directories were listed for it.
+    fn hidden(&self, pattern: &str) -> (Vec<String>, usize) {
+        let looked = self.looked(pattern);
         let mut found: Vec<String> = looked
             .hidden
             .iter()
@@ -106,4 +120,23 @@ fn a_link_hides_nothing_that_must_stay() {
     at.link("/usr", "app/.env");
     assert_eq!(at.hidden("**/secrets").0, ["app/secrets"]);
     assert_eq!(at.hidden("**/.env").0, ["app/.env"]);
+}
+
+#[test]
+fn links_are_held_without_which_something_would_be_seen() {
+    let at = Place::new("held");
+    at.file("vault/token");
+    at.file("app/deep/x");
+    at.file("plain/x");
+    at.link("../../vault", "app/deep/secrets");
+    at.link("vault", "other");
+    at.link("plain", "nothing");
+    at.link("y", ".env");
+    at.link("app/../vault/token", "y");
+    assert_eq!(at.held("**/.env"), [".env", "app", "y"]);
+    assert_eq!(at.held("**/secrets/*"), ["app/deep/secrets"]);
+    assert_eq!(at.held("*/token"), Vec::<String>::new());
+    assert_eq!(at.held("o*/token"), ["other"]);
+    assert_eq!(at.held("nothing/*"), ["nothing"]);
+    assert_eq!(at.held("**/*.pem"), Vec::<String>::new());
 }

@@ -33,7 +33,7 @@ pub(super) fn after(plan: &SandboxPlan, since: Option<Since>, out: &mut Disarmed
 }
 
 fn named(plan: &SandboxPlan, remote: &Remote, since: Option<Since>, out: &mut Disarmed) {
-    let ways::Way { links, end } = ways::follow(&remote.at);
+    let ways::Way { links, end, .. } = ways::follow(&remote.at);
     let Some(end) = end else { return };
     let is_same = remote.end.as_ref() == Some(&end);
     let Some((tree, dir, name)) = place(plan, &end) else {

@@ -84,7 +84,7 @@ pub(super) fn is_settled(trees: &[PathBuf], tree: &Path, dir: &Path, since: Sinc
 
 /// Did this path lead to the same place before? Every link on it that the command can replace, and every name that it comes to.
 fn leads_there_as_before(trees: &[PathBuf], way: &Path, since: Since) -> bool {
-    let links::Way { links, end } = links::follow(way);
+    let links::Way { links, end, .. } = links::follow(way);
     let is_old = |place: &PathBuf| {
         let tree = trees.iter().find(|tree| place.starts_with(tree));
         tree.is_none_or(|tree| {

@@ -65,9 +65,12 @@ impl Task {
 impl Warden {
     /// Can a rule be about this name, wherever it lies?
     pub(super) fn may_concern(&self, name: &OsStr) -> bool {
-        self.ends.contains(name)
-            || set_aside::is_one(name)
-            || self.patterns.iter().any(|pattern| pattern.glob.can_end_in(name))
+        let concerns = |pattern: &Pattern| {
+            let is_link_of = || pattern.search().is_open() || pattern.glob.passes(name);
+            pattern.glob.can_end_in(name) || is_link_of()
+        };
+        let by_name = self.ends.contains(name) || set_aside::is_one(name);
+        by_name || self.leads.concern(name) || self.patterns.iter().any(concerns)
     }
 
     /// Covers names that appeared, as many as a part of a turn allows.
@@ -102,7 +105,17 @@ impl Warden {
                 At::Forgotten => continue,
             }
             let stamp = self.tree.stamp(named.0);
-            let paths = self.paths(named.0, &named.1).into_iter();
+            let paths = self.paths(named.0, &named.1);
+            let mut is_there = true;
+            for path in &paths {
+                self.leads.touch(path);
+                is_there &= self.meet_link(path);
+            }
+            if !is_there && self.failed.len() < MOST {
+                let last = Instant::now();
+                self.failed.insert(named.clone(), Failure { since, last, stamp });
+            }
+            let paths = paths.into_iter();
             let rules = paths.flat_map(|path| self.judge(&path));
             tasks.extend(rules.map(|rule| Task::of(rule, since, Some((named.clone(), stamp)))));
         }
@@ -112,10 +125,10 @@ impl Warden {
     }
 
     fn cover(&mut self, tasks: Vec<Task>) {
-        // A second name for a protected file is a way round its cover, whoever made it.
+        // A second name for a file is a way round its cover, whoever made it.
         let has_other_names = |task: &Task| {
             let meta = std::fs::symlink_metadata(&task.path);
-            task.response == Response::Protect && meta.is_ok_and(|meta| meta.is_file() && meta.nlink() > 1)
+            task.response != Response::Hold && meta.is_ok_and(|meta| meta.is_file() && meta.nlink() > 1)
         };
         let other_names: Vec<bool> = tasks.iter().map(has_other_names).collect();
         let tries = |task: &Task| match task.since.elapsed() < RESTLESS {
@@ -139,7 +152,9 @@ impl Warden {
                 // The namespace holds no mount more.
                 self.beaten |= error.raw_os_error() == Some(libc::ENOSPC);
             }
-            self.tell(&task, done.is_ok() && !other_names);
+            if task.response != Response::Hold {
+                self.tell(&task, done.is_ok() && !other_names);
+            }
             if let (Err(_), Some((named, stamp))) = (done, task.named)
                 && self.failed.len() < MOST
             {
@@ -172,39 +187,59 @@ impl Warden {
 
     /// Is what has this name hidden, and all that lies in it?
     pub(super) fn is_hidden(&self, full: &Path) -> bool {
-        match self.rule_of(full) {
-            Some((response, _)) => *response == Response::Hide,
-            None => self.pattern_of(full).is_some(),
-        }
+        let by_name = matches!(self.rule_of(full), Some((Response::Hide, _)));
+        by_name || self.leads.hides(full).is_some() || self.pattern_of(full).is_some()
     }
 
-    fn pattern_of(&self, full: &Path) -> Option<&Pattern> {
-        let hides = |pattern: &&Pattern| pattern.watch.names(full).any(|name| pattern.glob.matches(&name));
-        self.patterns.iter().find(hides)
+    fn pattern_of(&self, full: &Path) -> Option<(usize, &Pattern)> {
+        let hides =
+            |(_, pattern): &(usize, &Pattern)| pattern.watch.names(full).any(|name| pattern.glob.matches(&name));
+        self.patterns.iter().enumerate().find(hides)
     }
 
-    /// What is to be covered since this name is there.
+    /// What is to be covered since this name is there, and the links without which nothing would hide it.
     fn judge(&self, full: &Path) -> Vec<Rule> {
-        if let Some((response, clause)) = self.rule_of(full) {
-            return vec![(full.to_owned(), *response, clause.clone())];
+        let hide = |clause: &str| (full.to_owned(), Response::Hide, clause.to_owned());
+        let hold = |clause: &str, link: &PathBuf| (link.clone(), Response::Hold, clause.to_owned());
+        let named = self.rule_of(full);
+        if let Some((Response::Hide, clause)) = named {
+            return vec![hide(clause)];
         }
-        let Some(pattern) = self.pattern_of(full) else {
-            return Vec::new();
+        if let Some((number, pattern)) = self.pattern_of(full) {
+            let clause = pattern.watch.clause.as_str();
+            let own = full.strip_prefix(&pattern.watch.base);
+            if own.is_ok_and(|own| pattern.glob.matches(own)) {
+                return vec![hide(clause)];
+            }
+            let aliases = pattern
+                .watch
+                .aliases
+                .iter()
+                .filter(|alias| full.starts_with(&alias.real));
+            let links = aliases.flat_map(|alias| self.leads.to_name(number, &alias.relative));
+            return links.map(|link| hold(clause, link)).chain([hide(clause)]).collect();
+        }
+        let Some(clause) = self.leads.hides(full) else {
+            let kept = named.map(|(response, clause)| (full.to_owned(), *response, clause.clone()));
+            return kept.into_iter().collect();
         };
-        let behind = pattern.search().behind(full).into_iter();
-        let paths = behind.chain([full.to_owned()]);
-        let rules = paths.map(|path| (path, Response::Hide, pattern.watch.clause.clone()));
-        rules.collect()
+        let links = self.leads.to_end(full).filter(|link| !self.is_hidden(link));
+        links.map(|link| hold(clause, link)).chain([hide(clause)]).collect()
     }
 
     fn tell(&mut self, task: &Task, covered: bool) {
-        let is_told = |known: &Appeared| known.path == task.path && known.covered == covered;
+        self.told(Appeared {
+            path: task.path.clone(),
+            clause: task.clause.clone(),
+            covered,
+        });
+    }
+
+    /// For the report.
+    pub(super) fn told(&mut self, appeared: Appeared) {
+        let is_told = |known: &Appeared| known.path == appeared.path && known.covered == appeared.covered;
         if self.appeared.len() < MOST && !self.appeared.iter().any(is_told) {
-            self.appeared.push(Appeared {
-                path: task.path.clone(),
-                clause: task.clause.clone(),
-                covered,
-            });
+            self.appeared.push(appeared);
         }
     }
 }

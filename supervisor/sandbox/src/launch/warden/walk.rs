@@ -11,6 +11,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::leads::Whose;
 use super::tree::{At, Placed};
 use super::twins::Twin;
 use super::{PATIENCE, Pattern, SLICE, Warden};
@@ -113,6 +114,7 @@ impl Warden {
         let linked = self.patterns.iter().flat_map(|pattern| &pattern.watch.aliases);
         let linked: Vec<WatchId> = linked.filter_map(|alias| self.tree.find(&alias.real)).collect();
         linked.into_iter().for_each(|dir| self.unlisted.push(dir));
+        self.leads.touch_all();
     }
 
     /// The names and the patterns' own directories that lie in a directory.
@@ -232,7 +234,8 @@ impl Warden {
     /// Has a directory that was moved, and all in it, been seen by every pattern as it is now?
     fn is_same_at(&self, from: &Path, to: &Path) -> bool {
         let is_same = |pattern: &Pattern| pattern.watch.aliases.is_empty() && pattern.search().is_same_at(from, to);
-        self.behind.is_empty() && self.twins.is_empty() && self.patterns.iter().all(is_same)
+        let is_plain = self.behind.is_empty() && self.twins.is_empty() && !self.leads.lie_in(from);
+        is_plain && self.patterns.iter().all(is_same)
     }
 
     /// The patterns that can match in a directory, and by which name they know it.
@@ -326,35 +329,27 @@ impl Warden {
             .dirs_or(listing.dir, &listing.path)
             .map(|dir| dir.join(&name))
             .collect();
-        let (mut enters, mut linked) = (false, Vec::new());
+        let (mut enters, mut led) = (false, Vec::new());
         for (number, relative) in &listing.views {
             let Some(pattern) = self.patterns.get(*number) else {
                 continue;
             };
             let here = relative.join(&name);
-            let met = pattern.search().meet(full.clone(), here, found, &pattern.watch.aliases);
+            let met = pattern.search().meet(full.clone(), &here, found);
             let clause = pattern.watch.clause.clone();
-            if let (Some(alias), Some(pattern)) = (met.alias, self.patterns.get_mut(*number)) {
-                pattern.watch.aliases.push(alias);
-            }
-            for hidden in met.hidden {
-                if hidden == full && all.iter().any(|path| self.is_hidden(path)) {
+            if let Some(hidden) = met.hidden {
+                if all.iter().any(|path| self.is_hidden(path)) {
                     self.fresh.push((listing.dir, name.clone()));
                 } else {
-                    self.extra.push((hidden, clause.clone()));
+                    self.extra.push((hidden, clause));
                 }
             }
-            match met.enter {
-                Some(dir) if dir == full => enters = true,
-                Some(dir) => linked.push(dir),
-                None => {}
+            if met.leads {
+                led.push(Whose::Pattern(*number, here));
             }
+            enters |= met.enter;
         }
-        for dir in linked {
-            if let Some(id) = self.watch(&dir) {
-                self.unlisted.push(id);
-            }
-        }
+        led.into_iter().for_each(|whose| self.lead(&full, whose));
         if enters && !all.iter().all(|path| self.is_hidden(path)) {
             self.watch_behind(&full);
             if let Some(id) = self.watch_by(&through(&listing.held, &name), &full) {
