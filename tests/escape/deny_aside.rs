@@ -90,6 +90,16 @@ claims! {
         .secret_at("@PROJECT/g/config.set-aside")
         .given(|w| w.mode("@PROJECT/g", 0o311))
         .yaml("extends: workspace\nfs: {deny: ['g/config']}\n"),
+    directory_that_cannot_be_entered_over_a_name_set_aside_is_hidden =>
+        attempt("chmod 755 g; cat g/config.set-aside", Leak::Secret)
+            .secret_at("@PROJECT/g/config.set-aside")
+            .given(|w| w.mode("@PROJECT/g", 0o600))
+            .yaml("extends: workspace\nfs: {deny: ['g/config']}\n"),
+    directory_that_cannot_be_entered_far_above_a_name_set_aside_is_hidden =>
+        attempt("chmod 755 g; cat g/h/config.set-aside", Leak::Secret)
+            .secret_at("@PROJECT/g/h/config.set-aside")
+            .given(|w| w.mode("@PROJECT/g", 0o600))
+            .yaml("extends: workspace\nfs: {deny: ['g/h/config']}\n"),
     end_of_a_link_set_aside_is_hidden => attempt("cat v/token", Leak::Secret)
         .secret_at("@PROJECT/v/token")
         .given(|w| {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,13 @@ impl Aside {
         let mut forms = vec![top.to_owned()];
         for part in way {
             let mut next = Vec::new();
-            for dir in forms.into_iter().filter_map(real) {
+            // The path itself has no links left in it.
+            for dir in forms {
+                let dir = match path.starts_with(&dir) {
+                    true => Some(dir),
+                    false => self.real(dir),
+                };
+                let Some(dir) = dir else { continue };
                 let names = self.list(&dir).iter();
                 let others = names.filter(|name| *name != part && set_aside::stands_for(name, part));
                 next.extend(others.map(|name| dir.join(name)));
@@ -39,7 +45,7 @@ impl Aside {
             }
             forms = next;
         }
-        forms.retain(|form| form != path && form.symlink_metadata().is_ok());
+        forms.retain(|form| form != path && self.is_link(form).is_some());
         forms
     }
 
@@ -52,29 +58,41 @@ impl Aside {
     }
 
     fn read(&mut self, dir: &Path) -> Vec<OsString> {
-        let Ok(meta) = fs::symlink_metadata(dir) else {
-            return Vec::new();
-        };
         let entries = fs::read_dir(dir).and_then(|entries| {
             let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
             names
                 .filter(|name| name.as_ref().map_or(true, |name| set_aside::is_one(name)))
                 .collect()
         });
-        entries.unwrap_or_else(|error: std::io::Error| {
-            if error.kind() == ErrorKind::PermissionDenied && meta.uid() == geteuid() {
-                self.closed.insert(dir.to_owned());
-            }
+        entries.unwrap_or_else(|error: io::Error| {
+            self.refused(dir, &error);
             Vec::new()
         })
     }
-}
 
-/// A link may have been set aside as well, and leads where it did.
-fn real(dir: PathBuf) -> Option<PathBuf> {
-    match fs::symlink_metadata(&dir).ok()?.is_symlink() {
-        true => fs::canonicalize(dir).ok(),
-        false => Some(dir),
+    /// A link may have been set aside as well, and leads where it did.
+    fn real(&mut self, dir: PathBuf) -> Option<PathBuf> {
+        match self.is_link(&dir)? {
+            true => fs::canonicalize(dir).ok(),
+            false => Some(dir),
+        }
+    }
+
+    /// `None` if it is not there, as far as one can see.
+    fn is_link(&mut self, path: &Path) -> Option<bool> {
+        let meta = fs::symlink_metadata(path);
+        let meta = meta.inspect_err(|error| self.refused(path, error));
+        Some(meta.ok()?.is_symlink())
+    }
+
+    /// What could not be looked at lies in, or is, a directory that is closed.
+    fn refused(&mut self, path: &Path, error: &io::Error) {
+        if error.kind() == ErrorKind::PermissionDenied {
+            let mut above = path.ancestors().map(|dir| (dir, fs::symlink_metadata(dir)));
+            let closed = above.find_map(|(dir, meta)| Some((dir, meta.ok()?)));
+            let own = closed.filter(|(_, meta)| meta.uid() == geteuid());
+            self.closed.extend(own.map(|(dir, _)| dir.to_owned()));
+        }
     }
 }
 
