@@ -11,9 +11,8 @@ use std::path::{Path, PathBuf};
 
 use super::ahead::Ahead;
 use super::company::Company;
-use super::disarm;
 use super::{Disarmed, MOST};
-use super::{links, papers, pointers, remotes, settled, worktrees};
+use super::{disarm, links, papers, pointers, remotes, settled, worktrees};
 use crate::plan::{MountStep, Repository, SandboxPlan};
 use crate::survey::git_dir_of;
 use crate::sys::opened::{Opened, Purpose};
