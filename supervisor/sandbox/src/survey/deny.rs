@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use glee_policy::ResolvedPolicy;
 use glee_policy::glob::Glob;
+use glee_policy::origin::Source;
 use glee_policy::resolved::{DenyTarget, FsAccess};
 use glee_policy::set_aside;
 
@@ -64,7 +65,12 @@ pub(super) fn find(policy: &ResolvedPolicy, shown: &Shown<'_>, places: [&Path; 2
     let mut held: BTreeMap<PathBuf, String> = BTreeMap::new();
     for deny in &policy.deny {
         let clause = format!("fs.deny: {} ({})", deny.written, deny.origin);
+        // What a built-in profile names no end of a run sets aside: those rules are many, and each start would pay for them.
+        let aside = (!matches!(deny.origin.source, Source::Builtin(_))).then_some(&mut found.aside);
         let is_link_free = |way: &&PathBuf| way.as_path() == deny.target.place().as_path();
+        let is_writable = |way: &Path| shown.at(way).is_some_and(|(access, _)| access == FsAccess::ReadWrite);
+        // Where nothing leads by a link, and no command can change that.
+        let may_turn = |way: &&PathBuf| !is_link_free(way) || is_writable(way);
         for way in deny.ways.iter().filter(|way| !is_link_free(way)) {
             held.extend(parts_of(&links::follow(way)).map(|part| (part, clause.clone())));
         }
@@ -84,9 +90,10 @@ pub(super) fn find(policy: &ResolvedPolicy, shown: &Shown<'_>, places: [&Path; 2
                 if is_shown(path) {
                     found.later.push(watch(path));
                 }
-                let ways = deny.ways.iter().filter(|way| is_shown(way) || is_shown(path));
+                let ways = deny.ways.iter().filter(may_turn);
+                let ways = ways.filter(|way| is_shown(way) || is_shown(path));
                 found.ways.extend(ways.map(|way| watch(way)));
-                for form in forms(path, shown, &mut found.aside) {
+                for form in forms(path, shown, aside) {
                     for path in [behind(&form, &granted), Some(form)].into_iter().flatten() {
                         found.hide(path, &clause);
                     }
@@ -104,9 +111,11 @@ pub(super) fn find(policy: &ResolvedPolicy, shown: &Shown<'_>, places: [&Path; 2
                     base,
                     granted: &granted,
                 };
-                let looked = search_all(&search, shown, &mut found);
+                let roots = roots(base, shown, aside);
+                let looked = search_all(&search, roots, shown, &mut found.hidden);
                 held.extend(looked.held.into_iter().map(|part| (part, clause.clone())));
-                let as_written = deny.ways.iter().filter(|way| shown.access(way).is_some());
+                let as_written = deny.ways.iter().filter(may_turn);
+                let as_written = as_written.filter(|way| shown.access(way).is_some());
                 let as_written = as_written.map(|way| Lead {
                     path: way.clone(),
                     relative: PathBuf::new(),
@@ -129,17 +138,17 @@ pub(super) fn find(policy: &ResolvedPolicy, shown: &Shown<'_>, places: [&Path; 2
     Ok(found)
 }
 
-fn search_all(search: &Search<'_>, shown: &Shown<'_>, found: &mut Found) -> Looked {
+fn search_all(search: &Search<'_>, roots: Vec<PathBuf>, shown: &Shown<'_>, hidden: &mut Vec<Hidden>) -> Looked {
     let mut looked = Looked::default();
-    for root in roots(search.base, shown, &mut found.aside) {
+    for root in roots {
         let relative = set_aside::below(&root, search.base).unwrap_or(Path::new(""));
         if !relative.as_os_str().is_empty() && search.glob.covers(relative) {
-            found.hidden.extend(literal(&root, shown));
+            hidden.extend(literal(&root, shown));
         } else {
             search.look(&root, relative, &mut looked);
         }
     }
-    found.hidden.append(&mut looked.hidden);
+    hidden.append(&mut looked.hidden);
     looked
 }
 
@@ -212,7 +221,10 @@ fn in_system(path: &Path) -> bool {
 }
 
 /// What stands for a path in what is shown, and for what lies above that: the top of a tree as well.
-fn forms(path: &Path, shown: &Shown<'_>, aside: &mut Aside) -> Vec<PathBuf> {
+fn forms(path: &Path, shown: &Shown<'_>, aside: Option<&mut Aside>) -> Vec<PathBuf> {
+    let Some(aside) = aside else {
+        return Vec::new();
+    };
     let mut all: Vec<PathBuf> = shown.tops().flat_map(|top| aside.forms(path, top)).collect();
     let within = |top: &&Path| !top.starts_with(path) && set_aside::below(top, path).is_some();
     all.extend(shown.tops().filter(within).map(Path::to_owned));
@@ -231,7 +243,7 @@ fn behind(link: &Path, granted: &[PathBuf]) -> Option<PathBuf> {
 }
 
 /// Where a pattern can match something that the sandbox would see.
-fn roots(base: &Path, shown: &Shown<'_>, aside: &mut Aside) -> Vec<PathBuf> {
+fn roots(base: &Path, shown: &Shown<'_>, aside: Option<&mut Aside>) -> Vec<PathBuf> {
     let mut roots = forms(base, shown, aside);
     if shown.access(base).is_some() || in_system(base) {
         roots.push(base.to_owned());
