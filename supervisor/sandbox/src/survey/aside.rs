@@ -17,7 +17,7 @@ use crate::sys::process::geteuid;
 /// What was seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct Aside {
-    listed: BTreeMap<PathBuf, Vec<OsString>>,
+    listed: BTreeMap<PathBuf, Option<Vec<OsString>>>,
     /// The caller's own directories that the caller cannot list. A command may have closed them over what lies in them.
     pub(crate) closed: BTreeSet<PathBuf>,
 }
@@ -38,8 +38,10 @@ impl Aside {
                     false => self.real(dir),
                 };
                 let Some(dir) = dir else { continue };
-                let names = self.list(&dir).iter();
-                let others = names.filter(|name| *name != part && set_aside::stands_for(name, part));
+                let Some(names) = self.list(&dir) else { continue };
+                let others = names
+                    .iter()
+                    .filter(|name| *name != part && set_aside::stands_for(name, part));
                 next.extend(others.map(|name| dir.join(name)));
                 next.push(dir.join(part));
             }
@@ -49,25 +51,30 @@ impl Aside {
         forms
     }
 
-    fn list(&mut self, dir: &Path) -> &[OsString] {
+    /// The names in a directory that something was set aside under. `None` if it is not there.
+    fn list(&mut self, dir: &Path) -> Option<&[OsString]> {
         if !self.listed.contains_key(dir) {
             let names = self.read(dir);
             self.listed.insert(dir.to_owned(), names);
         }
-        self.listed.get(dir).map_or(&[], Vec::as_slice)
+        self.listed.get(dir)?.as_deref()
     }
 
-    fn read(&mut self, dir: &Path) -> Vec<OsString> {
-        let entries = fs::read_dir(dir).and_then(|entries| {
-            let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
+    fn read(&mut self, dir: &Path) -> Option<Vec<OsString>> {
+        let read = || -> io::Result<Vec<OsString>> {
+            let names = fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.file_name()));
             names
                 .filter(|name| name.as_ref().map_or(true, |name| set_aside::is_one(name)))
                 .collect()
-        });
-        entries.unwrap_or_else(|error: io::Error| {
-            self.refused(dir, &error);
-            Vec::new()
-        })
+        };
+        match read() {
+            Ok(names) => Some(names),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
+            Err(error) => {
+                self.refused(dir, &error);
+                Some(Vec::new())
+            }
+        }
     }
 
     /// A link may have been set aside as well, and leads where it did.
