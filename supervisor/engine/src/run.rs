@@ -134,7 +134,10 @@ fn attempt(
     for _ in 0..AGAIN {
         let stage = stage.as_ref();
         match carry_out(options, report, audit, &prepared, (stage, scout.take(), &mut entered)) {
-            Err(Refusal::Launch(error)) if error.is_of_what_is_gone() => prepared.look_again(options, &run_id)?,
+            Err(Refusal::Launch(error)) if error.is_of_what_is_gone() => {
+                audit.start_again();
+                prepared.look_again(options, &run_id)?;
+            }
             done => return done,
         }
     }

@@ -1,6 +1,7 @@
 //! A run's way into the log: an entry before the command starts, an entry and the stored report afterwards.
 //!
-//! INVARIANT: no descriptor of the state directory is open between the two. A log that cannot be written stops nothing
+//! INVARIANT: no descriptor of the state directory is open between the two, but for the nameless file of the report, which is made after
+//! pid 1 of the sandbox. A log that cannot be written stops nothing
 //! unless the caller asked for that; it is said once, and the report's `audit` is null.
 
 use std::path::Path;
@@ -9,7 +10,7 @@ use super::entry::{Answer, Event, Hash, Run, bounded, bounded_command};
 use super::log::{LogError, append};
 use super::place::State;
 use crate::report::Report;
-use crate::runs::{self, Keep};
+use crate::runs::{self, Draft, Keep};
 
 /// Every so many entries old reports are pruned: it takes longer than an entry.
 const PRUNE_EVERY: u64 = 64;
@@ -28,6 +29,7 @@ pub enum Need {
 pub struct Recorder {
     /// The first thing that went wrong.
     pub trouble: Option<LogError>,
+    draft: Option<Draft>,
 }
 
 impl Recorder {
@@ -37,6 +39,7 @@ impl Recorder {
     pub fn open() -> Self {
         Self {
             trouble: State::make().err().map(LogError::from),
+            draft: None,
         }
     }
 
@@ -44,9 +47,11 @@ impl Recorder {
     pub fn started(&mut self, report: &mut Report, need: Need) -> Result<(), LogError> {
         let entered = match self.trouble.take() {
             Some(trouble) => Err(trouble),
-            None => State::make()
-                .map_err(LogError::from)
-                .and_then(|state| append(&state, &Event::Started { run: run(report) })),
+            None => State::make().map_err(LogError::from).and_then(|state| {
+                let mark = append(&state, &Event::Started { run: run(report) })?;
+                self.draft = Draft::make(&state, &report.run_id);
+                Ok(mark)
+            }),
         };
         match (need, entered) {
             (Need::Wanted | Need::Required, Ok(mark)) => report.audit = Some(mark),
@@ -56,18 +61,23 @@ impl Recorder {
         Ok(())
     }
 
+    /// Lets go of what no process that is made from now on may have.
+    pub fn start_again(&mut self) {
+        self.draft = None;
+    }
+
     /// Stores the report and enters how the run ended, or why there was none.
     pub fn finished(&mut self, report: &Report) {
-        if let Err(error) = finish(report) {
+        if let Err(error) = finish(report, self.draft.take()) {
             self.trouble = self.trouble.take().or(Some(error));
         }
     }
 }
 
-fn finish(report: &Report) -> Result<(), LogError> {
+fn finish(report: &Report, draft: Option<Draft>) -> Result<(), LogError> {
     let state = State::make()?;
     let text = report.text();
-    let stored = runs::store(&state, &report.run_id, &text);
+    let stored = runs::store(&state, &report.run_id, &text, draft);
     let report_sha256 = stored.is_ok().then(|| Hash::of(&text));
     let event = match (&report.audit, &report.reason) {
         (None, Some(reason)) => Event::Refused {
@@ -90,7 +100,8 @@ fn finish(report: &Report) -> Result<(), LogError> {
     };
     let mark = append(&state, &event)?;
     stored?;
-    if mark.entry % PRUNE_EVERY == 0 {
+    // A run has two entries, so every other number may be another kind's for ever.
+    if mark.entry % PRUNE_EVERY < 2 {
         runs::prune(&state, Keep::USUAL)?;
     }
     Ok(())

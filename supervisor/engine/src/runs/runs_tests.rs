@@ -64,13 +64,16 @@ fn an_id_says_when_the_run_started() {
 fn a_report_is_stored_for_its_owner_and_found_again_byte_for_byte() {
     let dir = Dir::new();
     let (state, id) = (dir.state(), run_id());
-    store(&state, &id, b"{\"x\": 1}\n").unwrap();
+    store(&state, &id, b"{\"x\": 1}\n", None).unwrap();
     let run = find(&state, &id).unwrap();
     assert_eq!(run.read(&state).unwrap(), b"{\"x\": 1}\n");
     let path = dir.0.join(path_of(&id).unwrap());
     let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
     assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
-    assert!(store(&state, &id, b"another").is_err(), "a stored report was replaced");
+    assert!(
+        store(&state, &id, b"another", None).is_err(),
+        "a stored report was replaced"
+    );
     assert_eq!(
         fs::read_dir(path.parent().unwrap()).unwrap().count(),
         1,
@@ -85,7 +88,7 @@ fn a_run_is_found_by_its_id_the_beginning_of_it_or_as_the_latest() {
     assert!(matches!(find(&state, "latest"), Err(FindError::None)));
     let ids: Vec<String> = [40, 2, 1].map(aged).to_vec();
     for id in &ids {
-        store(&state, id, b"{}").unwrap();
+        store(&state, id, b"{}", None).unwrap();
     }
     assert_eq!(find(&state, "latest").unwrap().id, ids[2]);
     assert_eq!(find(&state, &ids[0].to_uppercase()).unwrap().id, ids[0]);
@@ -107,7 +110,7 @@ fn old_runs_are_pruned_by_number_age_and_size_and_the_log_says_so() {
     let state = dir.state();
     let ids: Vec<String> = [100, 50, 3, 2, 1].map(aged).to_vec();
     for id in &ids {
-        store(&state, id, &[b' '; 1000]).unwrap();
+        store(&state, id, &[b' '; 1000], None).unwrap();
     }
     let kept = |keep: Keep| {
         let pruned = prune(&state, keep).unwrap();
@@ -142,8 +145,29 @@ fn links_among_the_stored_runs_lead_nowhere() {
     let elsewhere = Dir::new();
     fs::create_dir(dir.0.join(DIR)).unwrap();
     symlink(&elsewhere.0, dir.0.join(DIR).join(month(&id).unwrap())).unwrap();
-    assert!(store(&state, &id, b"{}").is_err());
+    assert!(store(&state, &id, b"{}", None).is_err());
     assert_eq!(fs::read_dir(&elsewhere.0).unwrap().count(), 0);
     fs::write(elsewhere.0.join(format!("{id}.json")), "planted").unwrap();
     assert_eq!(all(&state).unwrap(), vec![]);
+}
+
+#[test]
+fn a_report_in_a_file_that_was_made_ahead_is_stored_once_and_whole() {
+    let dir = Dir::new();
+    let (state, first, id) = (dir.state(), run_id(), run_id());
+    assert!(Draft::make(&state, &first).is_none(), "there is no directory yet");
+    store(&state, &first, b"{}", None).unwrap();
+    let draft = |id: &str| Draft::make(&state, id).expect("this filesystem can");
+    drop(draft(&id));
+    store(&state, &id, b"{\"x\": 1}\n", Some(draft(&id))).unwrap();
+    assert!(
+        store(&state, &id, b"another", Some(draft(&id))).is_err(),
+        "a stored report was replaced"
+    );
+    let stored = all(&state).unwrap();
+    assert_eq!(stored.len(), 2);
+    let found = stored.iter().find(|run| run.id == id).unwrap();
+    assert_eq!(found.read(&state).unwrap(), b"{\"x\": 1}\n");
+    let names = fs::read_dir(dir.0.join(DIR).join(month(&id).unwrap())).unwrap();
+    assert_eq!(names.count(), 2, "something was left");
 }

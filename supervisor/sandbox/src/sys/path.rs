@@ -185,7 +185,14 @@ pub fn create_at(dir: BorrowedFd<'_>, path: &Path, mode: u32) -> io::Result<Owne
     check(unsafe { libc::openat(dir.as_raw_fd(), path.as_ptr(), flags, mode) }.into()).map(own)
 }
 
-/// The same; every write goes to the end, wherever another writer has moved it.
+/// One without a name, for `link_held_at`; it is gone with its last descriptor. Not every filesystem can.
+pub fn create_unnamed_at(dir: BorrowedFd<'_>, mode: u32) -> io::Result<OwnedFd> {
+    let flags = libc::O_WRONLY | libc::O_TMPFILE | libc::O_CLOEXEC;
+    // SAFETY: the path is NUL-terminated.
+    check(unsafe { libc::openat(dir.as_raw_fd(), c".".as_ptr(), flags, mode) }.into()).map(own)
+}
+
+/// As `create_at`; every write goes to the end, wherever another writer has moved it.
 pub fn create_append_at(dir: BorrowedFd<'_>, path: &Path, mode: u32) -> io::Result<OwnedFd> {
     let path = cpath(path)?;
     let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC;
