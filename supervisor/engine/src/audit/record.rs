@@ -100,11 +100,15 @@ fn finish(report: &Report, draft: Option<Draft>) -> Result<(), LogError> {
     };
     let mark = append(&state, &event)?;
     stored?;
-    // A run has two entries, so every other number may be another kind's for ever.
-    if mark.entry % PRUNE_EVERY < 2 {
+    if prunes_after(mark.entry) {
         runs::prune(&state, Keep::USUAL)?;
     }
     Ok(())
+}
+
+/// A run has two entries, so the last ones may have odd numbers for ever, or even ones.
+fn prunes_after(entry: u64) -> bool {
+    entry % PRUNE_EVERY < 2
 }
 
 fn run(report: &Report) -> Run<'_> {
@@ -151,4 +155,17 @@ pub fn untrusted(project: &Path, files: usize) -> Result<(), LogError> {
         files,
     };
     append(&State::make()?, &event).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_are_pruned_once_in_a_while_whatever_numbers_the_last_entries_have() {
+        for first in [1_u64, 2] {
+            let last = (first..first + 10 * PRUNE_EVERY).step_by(2);
+            assert_eq!(last.filter(|entry| prunes_after(*entry)).count(), 10, "{first}");
+        }
+    }
 }
